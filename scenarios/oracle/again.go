@@ -1,0 +1,36 @@
+package oracle
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// CheckAgain judges the recovery after one more record was appended to a recovered journal
+// and acknowledged: UP206 and UP207. before is what the first recovery returned.
+func CheckAgain(before [][]byte, appended []byte, o Outcome) []Violation {
+	want := append(append([][]byte(nil), before...), appended)
+	fail := func(rule, text string, got []string) []Violation {
+		return []Violation{{Rule: rule, Text: text, Want: Words(want), Got: got}}
+	}
+	if o.Class != OK {
+		return fail("UP206", "after one more append, recovery "+o.Class.String(), []string{o.Err})
+	}
+	got := o.Recovered.Records
+	for i := range before {
+		if i >= len(got) || !bytes.Equal(got[i], before[i]) {
+			return fail("UP207", fmt.Sprintf("record %d of the first recovery is missing or changed in the second", i), Words(got))
+		}
+	}
+	switch {
+	case len(got) == len(before):
+		return fail("UP206", "the record that was appended and acknowledged after recovery is lost", Words(got))
+	case !bytes.Equal(got[len(before)], appended):
+		return fail("UP206", "another record stands in the place of the one that was appended after recovery", Words(got))
+	case len(got) > len(want):
+		return fail("UP202", "more records came back than were appended", Words(got))
+	}
+	return nil
+}
+
+// Repeats reports whether an open for writing returned what recovery had returned.
+func Repeats(first, second [][]byte) bool { return sameRecords(first, second) }

@@ -1,0 +1,121 @@
+// Package oracle is the judge: a pure function from what was promised at a cut and what
+// recovery returned to the list of promises that were broken. It sees values, never a disk.
+//
+// For a cut, W are the records whose append was called, in write order (a call that
+// returned an error is optional); S those wholly covered by a completed sync; A those
+// acknowledged; R what recovery returned. The rules are in [Rules].
+package oracle
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Domain is how the program ended.
+type Domain uint8
+
+// The failure domains. A killed process loses nothing that a completed call handed to the
+// kernel; a power cut loses what was not synced.
+const (
+	Power Domain = iota
+	Kill
+)
+
+// String is "power cut" or "kill".
+func (d Domain) String() string {
+	if d == Kill {
+		return "kill"
+	}
+	return "power cut"
+}
+
+// AckOn says which call's nil error acknowledges a record.
+type AckOn uint8
+
+// When a record is acknowledged.
+const (
+	// AckSync: nil from Sync acknowledges everything appended before.
+	AckSync AckOn = iota
+	// AckAppend: nil from Append acknowledges the record.
+	AckAppend
+)
+
+// Refuse says which legal crash states a journal may refuse to open. They are counted,
+// never passed over.
+type Refuse uint8
+
+// What may be refused.
+const (
+	// RefuseNothing: every legal crash state opens.
+	RefuseNothing Refuse = iota
+	// RefuseTerminated: a state in which what was not synced is damaged and a newline
+	// follows the damage, so that it reads as a complete bad line (the strict line rule).
+	RefuseTerminated
+)
+
+// Detect says which damage to synced bytes a journal promises to notice.
+type Detect uint8
+
+// What damage is noticed.
+const (
+	// DetectNothing: no promise.
+	DetectNothing Detect = iota
+	// DetectStructure: damage that breaks a line's form (NULs, a lost newline's half line).
+	DetectStructure
+	// DetectBytes: any changed byte in front of the last line.
+	DetectBytes
+)
+
+// Contract is what a journal promises, as data.
+type Contract struct {
+	Name string
+	// AckOn: which call acknowledges.
+	AckOn AckOn
+	// LosesOnPower: acknowledged records may be lost to a power cut (a journal that only
+	// promises to survive a kill).
+	LosesOnPower bool
+	// Refuse: which legal crash states may be refused.
+	Refuse Refuse
+	// SilentTail: the journal drops a partial tail without reporting it.
+	SilentTail bool
+	// Detect: which damage is noticed.
+	Detect Detect
+	// Binary: records are not lines; tail offsets are not checked against newlines.
+	Binary bool
+}
+
+// Strict is the seeds' rule: only an unterminated last line is forgiven and reported;
+// everything else fails closed, some legal crash states included.
+func Strict() Contract {
+	return Contract{Name: "strict", AckOn: AckAppend, Refuse: RefuseTerminated, Detect: DetectBytes}
+}
+
+// Watermark opens every legal crash state and finds every damaged byte that a later line
+// vouches for.
+func Watermark() Contract {
+	return Contract{Name: "watermark", AckOn: AckAppend, Detect: DetectBytes}
+}
+
+// Lines is the strict rule for lines without a checksum: damage is noticed when it breaks
+// a line's form.
+func Lines() Contract {
+	return Contract{Name: "lines", AckOn: AckAppend, Refuse: RefuseTerminated, Detect: DetectStructure}
+}
+
+// Contracts are those with a name, for command lines.
+func Contracts() []Contract { return []Contract{Strict(), Watermark(), Lines()} }
+
+// ParseContract finds a contract by name.
+func ParseContract(name string) (Contract, error) {
+	var names []string
+	for _, c := range Contracts() {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Contract{}, fmt.Errorf("unknown contract %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// Durable reports whether acknowledged records must survive in domain d.
+func (c Contract) Durable(d Domain) bool { return d == Kill || !c.LosesOnPower }
