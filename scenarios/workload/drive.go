@@ -170,6 +170,8 @@ func (d *Driver) acknowledge() {
 }
 
 func (d *Driver) append(records [][]byte) error {
+	end := d.next + len(records)
+	defer func() { d.next = end }() // numbers follow the program, also behind a failed call
 	if b, ok := d.journal.(target.Batcher); ok && len(records) > 1 {
 		return d.call(records, b.AppendBatch)
 	}

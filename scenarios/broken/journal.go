@@ -1,0 +1,160 @@
+package broken
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"github.com/spf13/afero"
+
+	"github.com/unplug-go/unplug/scenarios/target"
+)
+
+// mistake is the name of the bug that a journal has; empty is none.
+type mistake string
+
+// Subject is the line journal with the named bug; the empty name gives the one that is
+// right.
+func Subject(bug string) target.Subject {
+	m := mistake(bug)
+	name := "lines"
+	if bug != "" {
+		name += " with " + bug
+	}
+	return target.Subject{
+		Name:    name,
+		Open:    m.open,
+		Recover: m.recover,
+		Corrupt: func(err error) bool { return errors.Is(err, ErrCorrupt) },
+		Marker:  markerOf,
+	}
+}
+
+// journal is an open line journal for one writer.
+type journal struct {
+	mistake
+	file afero.File
+	seq  int
+	owed bool // EarlyAck: a sync; LateNewline: a newline
+}
+
+func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
+	records, good, size, err := m.load(fsys, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := fsys.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{mistake: m, file: file, seq: len(records)}
+	if err := j.repair(fsys, name, good, size); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return j, nil
+}
+
+// repair cuts the tail and makes what was read durable: bytes, then names.
+func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
+	if size > good && j.mistake != GluedTail {
+		if err := j.file.Truncate(good); err != nil {
+			return err
+		}
+	}
+	if j.mistake != CutNotSynced || size == good {
+		if err := j.file.Sync(); err != nil {
+			return err
+		}
+	}
+	if j.mistake == NoDirSync {
+		return nil
+	}
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if err := syncDir(fsys, dir); err != nil {
+			return err
+		}
+		if dir == "/" || dir == "." {
+			return nil
+		}
+	}
+}
+
+func syncDir(fsys afero.Fs, name string) error {
+	dir, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Append writes one line and syncs it.
+func (j *journal) Append(record []byte) error {
+	line := fmt.Appendf(nil, `{"seq":%d,"record":%s}`, j.seq+1, record)
+	if j.mistake == LateNewline {
+		if j.owed {
+			line = append([]byte{'\n'}, line...)
+		}
+		j.owed = true
+	} else {
+		line = append(line, '\n')
+	}
+	if j.mistake == EarlyAck {
+		if err := j.payDebt(); err != nil {
+			return err
+		}
+		j.owed = true
+	}
+	if _, err := j.file.Write(line); err != nil {
+		return err
+	}
+	j.seq++
+	if j.mistake == LostFsync || j.mistake == EarlyAck {
+		return nil
+	}
+	return j.file.Sync()
+}
+
+// payDebt does the sync that EarlyAck put off.
+func (j *journal) payDebt() error {
+	if !j.owed {
+		return nil
+	}
+	j.owed = false
+	return j.file.Sync()
+}
+
+// Compact writes the three markers, the commit point first.
+func (j *journal) Compact(compacted, worldState, turnContext []byte) error {
+	order := [][]byte{compacted, worldState, turnContext}
+	if j.mistake == MarkersSwapped {
+		order[0], order[1] = order[1], order[0]
+	}
+	for _, r := range order {
+		if err := j.Append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sync has nothing left to do: Append syncs.
+func (j *journal) Sync() error { return nil }
+
+// Close pays what the mistakes put off, and closes the file.
+func (j *journal) Close() error {
+	var err error
+	switch {
+	case j.mistake == LateNewline && j.owed:
+		if _, err = j.file.Write([]byte{'\n'}); err == nil {
+			err = j.file.Sync()
+		}
+	case j.mistake == EarlyAck:
+		err = j.payDebt()
+	}
+	return errors.Join(err, j.file.Close())
+}

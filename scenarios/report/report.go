@@ -1,0 +1,124 @@
+// Package report is what a person or a program reads after a run: counts per model, the
+// findings with their stories, what was reached and what was not, and the files that rerun
+// a finding.
+package report
+
+import (
+	"math/big"
+
+	"github.com/unplug-go/unplug/scenarios/oracle"
+)
+
+// Schema names the JSON form of [Report].
+const Schema = "unplug.torture/v1"
+
+// Report is the result of a run.
+type Report struct {
+	Schema     string          `json:"schema"`
+	Subject    string          `json:"subject"`
+	Bug        string          `json:"bug,omitempty"`
+	Contract   string          `json:"contract"`
+	Models     []Model         `json:"models"`
+	Seed       uint64          `json:"seed"`
+	Ops        int             `json:"ops"`    // steps of the workload
+	Rounds     int             `json:"rounds"` // workloads, with seeds Seed, Seed+1, …
+	States     int             `json:"states"` // judged at all levels, equal ones counted each
+	Unique     int             `json:"unique"` // told apart by bytes and obligations
+	Violations []Finding       `json:"violations"`
+	Vacuity    []Finding       `json:"vacuity,omitempty"` // UP4xx: why the run proves nothing
+	Coverage   Coverage        `json:"coverage"`
+	Elapsed    float64         `json:"elapsed_seconds"`
+	Rate       float64         `json:"states_per_second"`
+	Survived   string          `json:"weakest_survived,omitempty"` // the weakest model without a violation
+	Notes      []string        `json:"notes,omitempty"`
+	Contracted oracle.Contract `json:"-"`
+}
+
+// Model is the result under one persistence model.
+type Model struct {
+	Model      string `json:"model"`
+	Tear       int    `json:"tear"`
+	States     int    `json:"states"`
+	Of         string `json:"of"` // how many the model allows, exactly
+	Unique     int    `json:"unique"`
+	Exhaustive bool   `json:"exhaustive"`
+	Tails      int    `json:"tails"`
+	Refused    int    `json:"refused"`
+	Violations int    `json:"violations"`
+	Lost       int    `json:"lost,omitempty"`     // lying-flush: acknowledged records lost
+	Detected   int    `json:"detected,omitempty"` // lying-flush: refused, or nothing lost
+
+	// Total is Of as a number, for sums over rounds.
+	Total *big.Int `json:"-"`
+}
+
+// Nested counts the crashes of recoveries at one level.
+type Nested struct {
+	Level  int  `json:"level"`
+	Lives  int  `json:"lives"` // recoveries that were cut
+	Of     int  `json:"of"`    // recoveries that could have been
+	States int  `json:"states"`
+	Unique int  `json:"unique"`
+	All    bool `json:"exhaustive"` // every op boundary of every recovery
+}
+
+// Damage grades recoveries of a cleanly closed log with damaged bytes.
+type Damage struct {
+	Tried   int `json:"tried"`
+	Refused int `json:"refused"` // answered with a corruption error
+	Tail    int `json:"tail"`    // a tail was reported, and what is before it returned
+	Exact   int `json:"exact"`   // everything was returned all the same
+	Silent  int `json:"silent"`  // fewer or other records, without a word
+}
+
+// Coverage is what the run reached.
+type Coverage struct {
+	Cuts     int            `json:"cuts"`    // places at which the plug can be pulled
+	Reached  int            `json:"reached"` // … at which it was
+	Kinds    map[string]int `json:"kinds"`   // cuts reached, by kind
+	Never    []string       `json:"never"`   // kinds that this run cannot reach, or did not
+	Nested   []Nested       `json:"nested"`
+	Damage   Damage         `json:"damage"`
+	Complete bool           `json:"complete"`
+}
+
+// Finding is one broken promise.
+type Finding struct {
+	ID    string   `json:"id"`    // the rule
+	Name  string   `json:"name"`  // its name
+	Model string   `json:"model"` // the persistence model; empty for damage
+	Text  string   `json:"text"`
+	Story string   `json:"story"`
+	Want  []string `json:"want"`
+	Got   []string `json:"got"`
+	Times int      `json:"times"` // states that broke this rule under this model
+	Repro string   `json:"repro"` // the file that was saved; empty if none was
+	Rerun string   `json:"rerun,omitempty"`
+
+	// File is the content of the repro file.
+	File *Repro `json:"-"`
+}
+
+// Failed reports whether a promise was broken.
+func (r *Report) Failed() bool { return len(r.Violations) > 0 }
+
+// Inconclusive reports whether the run proves nothing.
+func (r *Report) Inconclusive() bool { return len(r.Vacuity) > 0 }
+
+// Refused is how many legal states were refused where the contract accepts it.
+func (r *Report) Refused() int {
+	n := 0
+	for _, m := range r.Models {
+		n += m.Refused
+	}
+	return n
+}
+
+// Tails is how many states came back with a tail reported.
+func (r *Report) Tails() int {
+	n := 0
+	for _, m := range r.Models {
+		n += m.Tails
+	}
+	return n
+}
