@@ -162,7 +162,7 @@ func checkMissing(v *Verdict, c Contract, p Promise) {
 func checkTail(v *Verdict, c Contract, e Evidence, o Outcome) {
 	tail := o.Recovered.Tail
 	if tail.Length == 0 {
-		if !e.Clean && !c.SilentTail {
+		if !e.Clean && !e.Complete && !c.SilentTail {
 			v.Add("UP204", "bytes follow the last accepted line and no tail was reported",
 				[]string{"a tail with offset, length and kind"}, []string{"no tail"})
 		}

@@ -41,6 +41,8 @@ type Evidence struct {
 	// Clean: every file of the journal holds what had been written to it, up to the end
 	// of a line or of a write, and nothing else.
 	Clean bool
+	// Complete: not clean, but only the newline of the last line is missing.
+	Complete bool
 	// Boundary: what stands in front of the reported tail is what had been written, and
 	// the tail begins where a line or a write ended.
 	Boundary bool

@@ -1,0 +1,97 @@
+// Package explore puts everything together: it drives the workload on the fault layer,
+// walks the crash states that each persistence model allows, runs the subject's own
+// recovery on every one, asks the oracle, and crashes the recoveries again. It is the only
+// package that sees all the others.
+//
+// # Levels
+//
+// Level 0 crashes the workload. Each recovery is itself a run on the fault layer, with one
+// more append behind it; level 1 crashes that at every operation, level 2 a seeded sample
+// of the recoveries from level 1. What was covered is counted and reported; nothing is
+// claimed beyond it.
+//
+// # Determinism
+//
+// The same configuration gives the same states, in the same order, with the same verdicts,
+// whatever the number of workers.
+package explore
+
+import (
+	"errors"
+
+	"github.com/unplug-go/unplug/faultfs"
+	"github.com/unplug-go/unplug/faultfs/crash"
+	"github.com/unplug-go/unplug/scenarios/oracle"
+	"github.com/unplug-go/unplug/scenarios/target"
+	"github.com/unplug-go/unplug/scenarios/workload"
+)
+
+// Defaults of [Config].
+const (
+	DefaultSteps     = 40
+	DefaultMaxStates = 40_000 // per model, at level 0
+	DefaultLives     = 2_500  // recoveries whose every op boundary is cut, at level 1
+	DefaultDeep      = 100    // recoveries cut at level 2; about 20 states each
+	DefaultDamages   = 400
+)
+
+// Config is what to explore. The zero value of a number means its default.
+type Config struct {
+	Subject  target.Subject
+	Bug      string // for reports only: the mistake planted in Subject
+	Contract oracle.Contract
+	Models   []crash.Model // empty: crash.DefaultModels()
+	Tear     int           // 0: each model's own
+	Seed     uint64
+	Steps    int              // length of the random workload
+	Program  workload.Program // a fixed workload instead of a random one
+	Cuts     []CutKind        // only cuts of these kinds; empty: all
+	Plan     faultfs.Plan     // faults while the workload runs
+
+	MaxStates int // per model at level 0; above it, states are sampled
+	Levels    int // how deep crashes nest: 0 is the default (2), -1 none
+	Lives     int
+	Deep      int
+	Damages   int // damages to the closed log; -1 none
+	Workers   int // 0: one
+	FailFast  bool
+
+	// Progress is told, from one goroutine, how far the run is; nil is fine.
+	Progress func(Progress)
+	// Again is asked after each round whether to go on with the next seed; nil is one round.
+	Again func(rounds int) bool
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Round  int
+	Model  string
+	States int // judged so far
+	Unique int
+	Tails  int
+	Closed int // refused
+	Bad    int
+	Of     int // states that this round will judge at level 0, as far as known
+}
+
+// ErrInterrupted is returned with a partial report when the context ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// fill puts the defaults in.
+func (c *Config) fill() {
+	if len(c.Models) == 0 {
+		c.Models = crash.DefaultModels()
+	}
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.Steps, DefaultSteps)
+	def(&c.MaxStates, DefaultMaxStates)
+	def(&c.Levels, 2)
+	def(&c.Lives, DefaultLives)
+	def(&c.Deep, DefaultDeep)
+	def(&c.Damages, DefaultDamages)
+	def(&c.Workers, 1)
+}

@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"sort"
+
+	"github.com/unplug-go/unplug/scenarios/oracle"
+	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/workload"
+)
+
+// findings collects broken promises: one finding for each rule and model, that with the
+// fewest crashes and then the first in the order of enumeration, and how many states broke
+// the rule.
+type findings struct {
+	list  []*report.Finding
+	by    map[[2]string]int
+	times int
+}
+
+func newFindings() *findings { return &findings{by: map[[2]string]int{}} }
+
+func (f *findings) any() bool { return len(f.list) > 0 }
+
+// add counts a violation; describe is called when it is the one to tell.
+func (f *findings) add(x found, describe func(found) *report.Finding) {
+	f.times++
+	k := [2]string{x.Rule, x.model}
+	i, known := f.by[k]
+	if !known {
+		f.by[k] = len(f.list)
+		f.list = append(f.list, describe(x))
+		return
+	}
+	old := f.list[i]
+	if old.File != nil && x.c != nil && x.c.life.depth+1 < len(old.File.Cuts) {
+		times := old.Times
+		f.list[i] = describe(x)
+		f.list[i].Times = times
+	}
+	f.list[i].Times++
+}
+
+// sorted are the findings, by rule, fewest crashes first.
+func (f *findings) sorted() []report.Finding {
+	out := make([]report.Finding, 0, len(f.list))
+	for _, x := range f.list {
+		out = append(out, *x)
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if da, db := depth(a), depth(b); da != db {
+			return da < db
+		}
+		return a.ID < b.ID
+	})
+	return out
+}
+
+func depth(f report.Finding) int {
+	if f.File == nil {
+		return 0
+	}
+	return len(f.File.Cuts)
+}
+
+// describe makes the finding that a person reads out of a violation.
+func (r *run) describe(x found) *report.Finding {
+	rule, _ := oracle.FindRule(x.Rule)
+	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1}
+	if x.c == nil {
+		f.Story = "the workload, with no crash"
+		return f
+	}
+	f.Story = story(x.c)
+	f.File = r.repro(x)
+	return f
+}
+
+// repro is the file that reruns a violation: only the steps that the first crash can see.
+func (r *run) repro(x found) *report.Repro {
+	cuts := append(x.c.life.chain[:len(x.c.life.chain):len(x.c.life.chain)], x.c.cut)
+	cuts[len(cuts)-1].Choice = x.c.state.Choice()
+	p := &report.Repro{
+		Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: x.Rule,
+		Program: r.until(cuts[0]), Cuts: cuts, Comment: []string{x.Text, story(x.c)},
+	}
+	for _, rule := range r.cfg.Plan.Rules {
+		p.Plan = append(p.Plan, rule.String())
+	}
+	return p
+}
+
+// until drops the steps that come after a cut: a program's trace begins with the trace of
+// every program that it begins with.
+func (r *run) until(cut report.Cut) workload.Program {
+	need := cut.At
+	if cut.Inside {
+		need++
+	}
+	n := sort.Search(len(r.program), func(n int) bool {
+		l, _, _ := drive(r.judge, r.program[:n], r.cfg.Plan)
+		return l != nil && len(l.hist.Ops) >= need
+	})
+	return r.program[:n]
+}

@@ -1,0 +1,121 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/unplug-go/unplug/faultfs"
+	"github.com/unplug-go/unplug/faultfs/crash"
+	"github.com/unplug-go/unplug/faultfs/image"
+	"github.com/unplug-go/unplug/faultfs/trace"
+	"github.com/unplug-go/unplug/scenarios/oracle"
+	"github.com/unplug-go/unplug/scenarios/workload"
+)
+
+// firstLife drives the workload on an empty disk. A subject that fails without any fault
+// is a finding, and gives no life.
+func (r *run) firstLife() (*life, error) {
+	l, bad, unused := drive(r.judge, r.program, r.cfg.Plan)
+	for _, rule := range unused {
+		r.vacuous("UP405", fmt.Sprintf("the rule %q never applied", rule))
+	}
+	if bad != nil {
+		r.finds.add(found{violation{*bad, ""}, nil}, r.describe)
+		return nil, nil
+	}
+	ops, syncs := 0, 0
+	for _, op := range l.hist.Ops {
+		if op.Changes() {
+			ops++
+		}
+		if op.IsSync() && op.Err == "" {
+			syncs++
+		}
+	}
+	switch {
+	case ops == 0:
+		r.vacuous("UP401", "the subject did nothing on the file system that it was given")
+		return nil, nil
+	case syncs == 0 && len(r.cfg.Plan.Rules) == 0:
+		r.vacuous("UP402", "the subject never synced a file or a folder")
+	}
+	return l, nil
+}
+
+// drive performs a program on a fresh fault layer and gives the life that it makes; or what
+// went wrong, when no plan was there to make it go wrong.
+func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracle.Violation, unused []string) {
+	base := image.New()
+	fsys := faultfs.New(faultfs.NewMem(base.Clone()),
+		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget*(1+len(p))), faultfs.WithMarker(j.subject.Marker))
+	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
+	failures, end := j.drive(&d, fsys, p)
+	ops := fsys.Log().Ops()
+	j.letGo(&d)
+	for _, rule := range fsys.Unused() {
+		unused = append(unused, rule.String())
+	}
+	switch {
+	case end != nil:
+		return nil, &oracle.Violation{Rule: "UP206", Text: "the workload " + end.Class.String() + ", with no crash at all", Want: []string{"it runs"}, Got: []string{end.Err}}, unused
+	case len(plan.Rules) == 0 && len(failures) > 0:
+		return nil, &oracle.Violation{Rule: "UP206", Text: "a call failed, with no crash and no fault", Want: []string{"it succeeds"}, Got: failureWords(failures)}, unused
+	}
+	l = newLife(&crash.History{Base: base, Ops: ops}, 0, nil, j.lookup(p))
+	l.findSynced()
+	return l, nil, unused
+}
+
+// lookup finds the records of a program by number.
+func (j *judge) lookup(p workload.Program) writeLookup {
+	var calls []oracle.Call
+	group := 0
+	for _, s := range p {
+		if s.Kind == workload.Compact {
+			group++
+		}
+		for i, rec := range s.Records {
+			c := oracle.Call{Record: j.encode(rec)}
+			if s.Kind == workload.Compact {
+				c.Marker, c.Group = [...]string{"compacted", "world_state", "turn_context"}[i], group
+			}
+			if c.Marker == "compacted" {
+				for _, h := range s.Replaces {
+					c.Replaces = append(c.Replaces, j.encode(h))
+				}
+			}
+			calls = append(calls, c)
+		}
+	}
+	return func(n int) oracle.Call { return calls[n] }
+}
+
+// closed is the disk after the workload and a clean close, everything synced.
+func closed(j *judge, p workload.Program) (img *image.Image, err error) {
+	mem := faultfs.NewMem(image.New())
+	fsys := faultfs.New(mem, faultfs.WithOpLimit(opBudget*(1+len(p))))
+	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
+	if failures, bad := j.drive(&d, fsys, p); bad != nil || len(failures) > 0 {
+		return nil, errors.New("the workload failed")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("close: %v", p)
+		}
+	}()
+	if err := d.Close(); err != nil {
+		return nil, err
+	}
+	return mem.Image(), nil
+}
+
+// markers counts the compaction markers that a trace reached.
+func markers(ops []trace.Op) int {
+	n := 0
+	for _, op := range ops {
+		if m, ok := workload.ParseMark(op.Text); ok && op.Kind == trace.Note && m.What == "marker" {
+			n++
+		}
+	}
+	return n
+}

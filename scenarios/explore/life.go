@@ -1,0 +1,228 @@
+package explore
+
+import (
+	"math"
+
+	"github.com/unplug-go/unplug/faultfs/crash"
+	"github.com/unplug-go/unplug/faultfs/trace"
+	"github.com/unplug-go/unplug/scenarios/oracle"
+	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/workload"
+)
+
+// never is an op number that no cut reaches.
+const never = math.MaxInt
+
+// entry is one record of W, with the numbers of the ops behind which its standing changes.
+type entry struct {
+	call     oracle.Call // Record, Marker, Group, Replaces; the flags are set for each cut
+	called   int
+	returned int
+	failed   int
+	synced   int
+	acked    int
+	kept     int
+}
+
+// life is one run of the subject: from an open on some image to the moment when the plug
+// may be pulled. The first life performs the workload; each further one recovers from a
+// crash of the one before and appends one record.
+type life struct {
+	hist  *crash.History
+	first int // ops in front of it belong to a life that was killed; their effects are pending
+	w     []entry
+	exact bool         // S is known, so model synced can be held to R = S
+	chain []report.Cut // the crashes that led here
+	depth int          // len(chain)
+	kill  bool         // the last crash was a kill
+	model string       // the model of the last power cut
+}
+
+// writeLookup finds what the driver appended under a number.
+type writeLookup func(n int) oracle.Call
+
+// newLife reads the notes of a life that ran: ops from first on.
+func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) *life {
+	l := &life{hist: hist, first: first, w: prior}
+	base := len(prior)
+	at := map[int]int{} // record number → place in w
+	for i, op := range hist.Ops[first:] {
+		if op.Kind != trace.Note {
+			continue
+		}
+		m, ok := workload.ParseMark(op.Text)
+		if !ok {
+			continue
+		}
+		n := first + i
+		if m.What == "open" && m.Event == workload.Returned {
+			l.keep(base, n)
+		}
+		if m.What != "append" {
+			continue
+		}
+		if m.Event == workload.Called {
+			at[m.N] = len(l.w)
+			l.w = append(l.w, entry{call: lookup(m.N), called: n, returned: never, failed: never, synced: never, acked: never, kept: never})
+			continue
+		}
+		if e := at[m.N]; e < len(l.w) {
+			l.w[e].mark(m.Event, n)
+		}
+	}
+	return l
+}
+
+// keep notes that an open for writing returned the records of the life before.
+func (l *life) keep(base, n int) {
+	for i := range l.w[:base] {
+		if l.w[i].kept == never {
+			l.w[i].kept = n
+		}
+	}
+}
+
+func (e *entry) mark(ev workload.Event, n int) {
+	switch ev {
+	case workload.Returned:
+		e.returned = n
+	case workload.Failed:
+		e.failed = n
+	case workload.Acked:
+		e.acked = min(e.acked, n)
+	case workload.Called, workload.Reached:
+	}
+}
+
+// inherit makes the entries of the next life's W out of R and the standing of its records
+// at the crash.
+func inherit(records [][]byte, calls []oracle.Call) []entry {
+	w := make([]entry, 0, len(records)+1)
+	next := 0
+	for _, r := range records {
+		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never}
+		for i := next; i < len(calls); i++ {
+			if string(calls[i].Record) != string(r) {
+				continue
+			}
+			c := calls[i]
+			e.call = oracle.Call{Record: r, Marker: c.Marker, Group: c.Group, Replaces: c.Replaces}
+			if c.Acked {
+				e.acked = -1
+			}
+			if c.Kept {
+				e.kept = -1
+			}
+			next = i + 1
+			break
+		}
+		w = append(w, e)
+	}
+	return w
+}
+
+// promise is what holds at a cut.
+func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promise {
+	p := oracle.Promise{Domain: d, Exact: exact && l.exact}
+	for i := range l.w {
+		e := &l.w[i]
+		if e.called >= cut.At {
+			break
+		}
+		c := e.call
+		c.Failed = e.failed < cut.At
+		c.Synced = e.synced < cut.At
+		c.Acked = e.acked < cut.At
+		c.Kept = e.kept < cut.At
+		p.Calls = append(p.Calls, c)
+	}
+	return p
+}
+
+// standing sums up a promise: two cuts of a life with the same standing promise the same.
+func (l *life) standing(cut crash.Cut) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range l.w {
+		e := &l.w[i]
+		if e.called >= cut.At {
+			break
+		}
+		bits := uint64(1)
+		for b, at := range [...]int{e.failed, e.synced, e.acked, e.kept} {
+			if at < cut.At {
+				bits |= 2 << b
+			}
+		}
+		h = (h ^ bits) * 1099511628211
+	}
+	return h
+}
+
+// findSynced works out, for each record, behind which op the last of its bytes and names is
+// covered by a completed sync.
+func (l *life) findSynced() {
+	covered := coverage(l.hist.Ops)
+	l.exact = true
+	for i := range l.w {
+		e := &l.w[i]
+		e.synced = l.syncedAt(e, covered)
+	}
+}
+
+func (l *life) syncedAt(e *entry, covered []int) int {
+	if e.returned == never {
+		return never // still in flight or failed: part of it may be missing
+	}
+	last, wrote := e.called, false
+	files := map[trace.Ino]bool{}
+	for n := e.called; n < e.returned; n++ {
+		op := l.hist.Ops[n]
+		if !op.Changes() {
+			continue
+		}
+		wrote = wrote || op.Kind == trace.Write
+		files[op.Ino] = true
+		last = max(last, covered[n])
+	}
+	if !wrote {
+		return e.acked // a journal with a buffer: its sync writes
+	}
+	for n := range e.returned {
+		op := l.hist.Ops[n]
+		named := op.Kind == trace.Create || op.Kind == trace.Rename
+		if op.Changes() && (op.Kind == trace.Mkdir || named && files[op.Ino]) {
+			last = max(last, covered[n])
+		}
+	}
+	return last
+}
+
+// coverage gives for each op the number of the completed sync that made it durable.
+func coverage(ops []trace.Op) []int {
+	covered := make([]int, len(ops))
+	files, dirs := map[trace.Ino]int{}, map[trace.Ino]int{}
+	after := func(m map[trace.Ino]int, ino trace.Ino) int {
+		if n, ok := m[ino]; ok {
+			return n
+		}
+		return never
+	}
+	for n := len(ops) - 1; n >= 0; n-- {
+		op := ops[n]
+		covered[n] = -1
+		honest := op.Err == "" && op.Result == trace.SyncOK || op.Result == trace.SyncFailFalse
+		switch {
+		case op.Kind == trace.SyncFile && honest:
+			files[op.Ino] = n
+		case op.Kind == trace.SyncDir && honest:
+			dirs[op.Ino] = n
+		case op.Kind == trace.Write || op.Kind == trace.Truncate:
+			covered[n] = after(files, op.Ino)
+		case op.Kind == trace.Rename || op.Kind == trace.Link:
+			covered[n] = max(after(dirs, op.Dir), after(dirs, op.Dir2))
+		case op.Kind == trace.Create || op.Kind == trace.Mkdir || op.Kind == trace.Remove:
+			covered[n] = after(dirs, op.Dir)
+		}
+	}
+	return covered
+}

@@ -1,0 +1,138 @@
+package explore
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/fnv"
+
+	"github.com/unplug-go/unplug/faultfs/crash"
+	"github.com/unplug-go/unplug/scenarios/report"
+)
+
+// nestedPerCut is how many states of one cut of a recovery are tried: all that a short
+// write or a folder entry gives, the corners of a long one (all old, all new, prefixes
+// first).
+const nestedPerCut = 6
+
+// caseResult is what became of a case and of the crashes nested in it.
+type caseResult struct {
+	result
+	nested [2]report.Nested // level 1, level 2
+	found  []found          // what the nested crashes broke
+}
+
+// found is a violation with the crashes that led to it.
+type found struct {
+	violation
+	c *caseOf
+}
+
+// nest crashes the recovery of a case, and the recoveries of those crashes in turn.
+type nest struct {
+	judge  *judge
+	models []crash.Model
+	file   string
+	seed   uint64
+	tear   int
+	rates  [2]float64 // share of recoveries that are cut, by level
+}
+
+// run judges a case and what is nested in it.
+func (n *nest) run(c *caseOf) *caseResult {
+	res := &caseResult{result: n.judge.run(c)}
+	n.descend(res, res.second, 0, c)
+	res.second = nil // its trace is not needed any more
+	return res
+}
+
+// descend crashes one life at level (0 is the first nested one).
+func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
+	if l == nil || level >= len(n.rates) || n.rates[level] == 0 {
+		return
+	}
+	count := &res.nested[level]
+	count.Of++
+	if !n.chosen(parent, level) {
+		return
+	}
+	count.Lives++
+	seen := map[key]bool{}
+	all := places(l.hist.Ops, l.first)
+	for _, m := range n.modelsAfter(l) {
+		opt := crash.Options{Tear: n.tear}
+		cuts := cutsFor(m, all, l.hist.Ops, l.first, nil)
+		w, err := newWalk(l, m, opt, n.file, cuts, len(cuts)*nestedPerCut)
+		if err != nil {
+			panic(err) // the same options passed at level 0
+		}
+		w.limit = nestedPerCut
+		for c, err := range w.cases(context.Background(), n.seed) {
+			if err != nil {
+				panic(err)
+			}
+			count.States++
+			k := keyOf(c)
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+			count.Unique++
+			n.one(res, c, level)
+		}
+	}
+}
+
+// one judges a nested case and goes deeper.
+func (n *nest) one(res *caseResult, c *caseOf, level int) {
+	c.cut.Choice = c.state.Choice()
+	r := n.judge.run(c)
+	for _, v := range r.verdict.Violations {
+		res.found = append(res.found, found{violation{v, c.cut.Model}, c})
+	}
+	if len(r.verdict.Violations) == 0 {
+		n.descend(res, r.second, level+1, c)
+	}
+}
+
+// modelsAfter are the models that crash a life, by how it began. A kill keeps what was not
+// synced, so a power cut behind it shows what the reopening should have synced.
+func (n *nest) modelsAfter(l *life) []crash.Model {
+	if !l.kill {
+		m, err := crash.ParseModel(l.model)
+		if err != nil {
+			panic(err) // the model's own name
+		}
+		if m == crash.LyingFlush {
+			return nil // it broke the promise already
+		}
+		return []crash.Model{m, crash.Kill}
+	}
+	return []crash.Model{crash.Synced, crash.PosixWorst}
+}
+
+// chosen draws whether the recovery of a case is cut: the same for the same seed and case.
+func (n *nest) chosen(c *caseOf, level int) bool {
+	if n.rates[level] >= 1 {
+		return true
+	}
+	h := fnv.New64a()
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], n.seed+uint64(level))
+	_, _ = h.Write(b[:])
+	_, _ = h.Write([]byte(c.cut.Model))
+	binary.LittleEndian.PutUint64(b[:], uint64(c.cut.At))
+	_, _ = h.Write(b[:])
+	_, _ = h.Write([]byte(c.state.Choice()))
+	for _, before := range c.life.chain {
+		_, _ = h.Write([]byte(before.Choice))
+	}
+	return float64(mix(h.Sum64())>>11)/(1<<53) < n.rates[level]
+}
+
+// mix spreads the bits of a hash whose high bits are weak.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	return x
+}
