@@ -40,7 +40,7 @@ type Config struct {
 	Subject  target.Subject
 	Bug      string // for reports only: the mistake planted in Subject
 	Contract oracle.Contract
-	Models   []crash.Model // empty: crash.DefaultModels()
+	Models   []crash.Model // empty: crash.Default()
 	Tear     int           // 0: each model's own
 	Seed     uint64
 	Steps    int              // length of the random workload
@@ -80,7 +80,7 @@ var ErrInterrupted = errors.New("interrupted")
 // fill puts the defaults in.
 func (c *Config) fill() {
 	if len(c.Models) == 0 {
-		c.Models = crash.DefaultModels()
+		c.Models = crash.Default()
 	}
 	def := func(v *int, d int) {
 		if *v == 0 {

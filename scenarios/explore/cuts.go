@@ -103,7 +103,7 @@ func inCompaction(op trace.Op, now bool) bool {
 // with at least the same promises; a kill is cut at every place.
 func cutsFor(m crash.Model, all []place, ops []trace.Op, first int, filter []CutKind) []crash.Cut {
 	var out []crash.Cut
-	if len(filter) == 0 && !m.IsKill() {
+	if len(filter) == 0 && m != crash.Kill {
 		for _, c := range crash.Epochs(ops) {
 			if c.At >= first {
 				out = append(out, c)

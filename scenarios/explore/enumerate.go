@@ -105,12 +105,12 @@ func (w *walk) cases(ctx context.Context, seed uint64) iter.Seq2[*caseOf, error]
 			end := min(s.cut.At+1, len(w.life.hist.Ops))
 			witness := newWitness(w.file, now, w.life.hist.Ops[:end])
 			domain := oracle.Power
-			if w.model.IsKill() {
+			if w.model == crash.Kill {
 				domain = oracle.Kill
 			}
 			promise := w.life.promise(s.cut, domain, w.model == crash.Synced)
 			for st := range s.states(w.limit, rand.New(rand.NewPCG(seed, uint64(i)))) {
-				cut := report.Cut{Model: w.model.String(), Tear: w.options.Tear, At: s.cut.At, Inside: s.cut.Inside}
+				cut := report.Cut{Model: string(w.model), Tear: w.options.Tear, At: s.cut.At, Inside: s.cut.Inside}
 				if !yield(&caseOf{life: w.life, state: st, cut: cut, promise: promise, witness: witness}, nil) {
 					return
 				}

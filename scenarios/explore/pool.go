@@ -3,7 +3,6 @@ package explore
 import (
 	"sync/atomic"
 	"time"
-
 )
 
 // watchdogTicks is how many seconds one case may take before the harness says that the

@@ -79,7 +79,7 @@ func (l *life) stateAt(cut report.Cut, file string) (*caseOf, error) {
 		return nil, err
 	}
 	domain := oracle.Power
-	if m.IsKill() {
+	if m == crash.Kill {
 		domain = oracle.Kill
 	}
 	return &caseOf{

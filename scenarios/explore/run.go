@@ -49,7 +49,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	}
 	for _, m := range cfg.Models {
 		tear, _ := tearFor(m, cfg.Tear)
-		r.report.Models = append(r.report.Models, report.Model{Model: m.String(), Tear: tear, Exhaustive: true, Total: new(big.Int)})
+		r.report.Models = append(r.report.Models, report.Model{Model: string(m), Tear: tear, Exhaustive: true, Total: new(big.Int)})
 	}
 	var err error
 	for {
@@ -182,7 +182,7 @@ func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[k
 			r.tally(row, s, seen[s.key])
 		}
 		fresh, states = nil, nil
-		r.progress(w.model.String())
+		r.progress(string(w.model))
 		return ctx.Err()
 	}
 	for c, err := range w.cases(ctx, n.seed) {
@@ -233,7 +233,7 @@ func (r *run) tally(row int, s state, judged *level0) {
 	if v.Refused {
 		m.Refused++
 	}
-	if m.Model == crash.LyingFlush.String() {
+	if m.Model == string(crash.LyingFlush) {
 		if v.Lost || len(v.Violations) > 0 {
 			m.Lost++
 		} else {
@@ -292,7 +292,7 @@ func (r *run) reach(w *walk, all []place) {
 	for _, s := range w.spaces {
 		cut[s.cut] = true
 	}
-	collapsed := len(r.cfg.Cuts) == 0 && !w.model.IsKill() && len(w.spaces) > 0
+	collapsed := len(r.cfg.Cuts) == 0 && w.model != crash.Kill && len(w.spaces) > 0
 	for _, p := range all {
 		if !collapsed && !cut[p.cut] || r.reached[p.cut] {
 			continue

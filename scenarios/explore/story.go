@@ -71,7 +71,7 @@ func tell(ops []trace.Op) []string {
 			out = append(out, m.What)
 		case m.What == "marker" || m.Event == workload.Failed:
 			flush()
-			out = append(out, m.String())
+			out = append(out, string(m))
 		}
 	}
 	flush()
@@ -150,4 +150,3 @@ func (r *run) vacuous(id, text string) {
 	f.Story = ""
 	r.report.Vacuity = append(r.report.Vacuity, *f)
 }
-

@@ -21,11 +21,13 @@ func Random(seed uint64, n int) Program {
 	return p
 }
 
-// kindAt draws the kind of step i of n. Four places are fixed, so that short programs too
+// kindAt draws the kind of step i of n. Five places are fixed, so that short programs too
 // have every kind.
 func kindAt(rng *rand.Rand, i, n int) Kind {
 	if n >= 8 {
 		switch i {
+		case 0:
+			return Append
 		case n / 4:
 			return Batch
 		case n / 2:
