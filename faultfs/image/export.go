@@ -56,15 +56,18 @@ func (m *Image) WriteDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
-		return fmt.Errorf("image to %s: want an empty folder, it holds %d names: %w", dir, len(list), err)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		return fmt.Errorf("image to %s: it holds %d names, want an empty folder", dir, len(list))
 	}
 	type late struct {
 		path string
 		mode fs.FileMode
 	}
 	var folders []late // their modes come last: a folder may be read-only
-	var err error
 	m.Walk(func(path string, info Info) bool {
 		to := filepath.Join(dir, filepath.FromSlash(path))
 		if info.Dir {

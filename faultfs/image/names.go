@@ -38,6 +38,16 @@ func (m *Image) Len(dir trace.Ino) int {
 	return 0
 }
 
+// Name returns a name that leads to ino, and the folder it stands in: the oldest one of
+// several; false for an orphan and the root.
+func (m *Image) Name(ino trace.Ino) (dir trace.Ino, name string, ok bool) {
+	n := m.inode(ino)
+	if n == nil || n.link.dir == 0 {
+		return 0, "", false
+	}
+	return n.link.dir, n.link.name, true
+}
+
 // Bind gives name in folder dir to ino, whatever had it before; that may become an orphan.
 // The root can not be bound. Nothing keeps a folder from being bound below itself (a broken
 // disk can hold that): see [Image.Walk].
