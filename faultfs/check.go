@@ -95,4 +95,3 @@ func damageKind(kind FaultKind) DamageKind {
 	}
 	return ""
 }
-

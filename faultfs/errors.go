@@ -3,6 +3,7 @@ package faultfs
 import (
 	"errors"
 	"io/fs"
+	"os"
 )
 
 // ErrKilled is the cause of every error after a kill: the process is thought dead, and what
@@ -54,6 +55,10 @@ func cause(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err.Error()
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err.Error()
 	}
 	return err.Error()
 }

@@ -16,6 +16,7 @@ import (
 // of its files, may be called at the same time from several goroutines.
 type FS struct {
 	base   afero.Fs
+	mem    *Mem // base, if it is one
 	marker func([]byte) string
 	sleep  func(time.Duration)
 	limit  int
@@ -77,6 +78,7 @@ func WithSleep(sleep func(time.Duration)) Option { return func(f *FS) { f.sleep 
 // an [afero.BasePathFs] of it, so that paths in plans and traces begin there.
 func New(base afero.Fs, opts ...Option) *FS {
 	f := &FS{base: base}
+	f.mem, _ = base.(*Mem)
 	for _, opt := range opts {
 		opt(f)
 	}

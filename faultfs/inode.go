@@ -109,11 +109,25 @@ func (f *FS) inoAt(name, p string) trace.Ino {
 	if p == "/" {
 		return trace.Root
 	}
+	if f.mem != nil {
+		return f.mem.number(name)
+	}
 	info, err := f.lstat(name)
 	if err != nil {
 		return 0
 	}
 	return f.ids.known(p, info)
+}
+
+// number is the inode at name, 0 if nothing is there.
+func (m *Mem) number(name string) trace.Ino {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ino, errno := m.find(name)
+	if errno != 0 {
+		return 0
+	}
+	return ino
 }
 
 // dirOf is the number of the folder that holds p.

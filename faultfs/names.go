@@ -18,9 +18,16 @@ var (
 )
 
 // linker is a base that can give a file a second name; afero has no word for it.
-type linker interface{ Link(oldname, newname string) error }
+type linker interface {
+	Link(oldname, newname string) error
+}
 
 func parent(name string) string { return filepath.Dir(filepath.Clean(name)) }
+
+// bits are the mode bits that Chmod can set.
+func bits(info fs.FileInfo) fs.FileMode {
+	return info.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+}
 
 // Mkdir makes a folder and records it.
 func (f *FS) Mkdir(name string, perm fs.FileMode) error {
@@ -35,7 +42,7 @@ func (f *FS) Mkdir(name string, perm fs.FileMode) error {
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = f.base.Stat(name); err == nil {
-			op.Ino, op.Dir, op.Mode = f.ids.made(op.Path, info), f.dirOf(name, op.Path), info.Mode().Perm()
+			op.Ino, op.Dir, op.Mode = f.ids.made(op.Path, info), f.dirOf(name, op.Path), bits(info)
 		}
 	}
 	return f.end(&s, &op, err)
@@ -91,6 +98,9 @@ func (f *FS) Remove(name string) error {
 // RemoveAll takes away name and all below it, entry by entry, each recorded and matched by
 // rules as a Remove of its own. It succeeds when there is nothing.
 func (f *FS) RemoveAll(name string) error {
+	if name != "" && filepath.Base(name) == "." {
+		return &fs.PathError{Op: "RemoveAll", Path: name, Err: syscall.EINVAL} // as package os has it
+	}
 	info, _, err := f.LstatIfPossible(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

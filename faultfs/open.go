@@ -59,11 +59,12 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (afero.File, erro
 
 // foresee says what an open that may create or cut is going to do, and how many bytes it cuts.
 func (f *FS) foresee(name string, flag int) (trace.Kind, Call, int64) {
+	const create = os.O_CREATE | os.O_EXCL
 	info, err := f.base.Stat(name)
 	switch {
 	case err != nil && errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
 		return trace.Create, CallCreate, 0
-	case err == nil && flag&os.O_EXCL == 0 && flag&os.O_TRUNC != 0 && info.Mode().IsRegular() && info.Size() > 0:
+	case err == nil && flag&create != create && flag&os.O_TRUNC != 0 && info.Mode().IsRegular() && info.Size() > 0:
 		return trace.Truncate, CallTruncate, info.Size()
 	default:
 		return trace.KindNone, CallOpen, 0
@@ -77,7 +78,7 @@ func (f *FS) identify(h *file, op *trace.Op) error {
 		return err
 	}
 	h.ino = f.ids.made(op.Path, info)
-	op.Ino, op.Dir, op.Mode = h.ino, f.dirOf(h.name, op.Path), info.Mode().Perm()
+	op.Ino, op.Dir, op.Mode = h.ino, f.dirOf(h.name, op.Path), bits(info)
 	return nil
 }
 

@@ -2,29 +2,25 @@ package faultfs
 
 import (
 	"io"
-	"io/fs"
+	"math"
 	"os"
 	"slices"
-	"syscall"
 
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
 // Write writes at the handle's position, or at the end of a file opened with O_APPEND.
-func (h *file) Write(p []byte) (int, error) { return h.write(p, -1) }
+func (h *file) Write(p []byte) (int, error) { return h.write(p, here) }
 
 // WriteString is Write.
-func (h *file) WriteString(s string) (int, error) { return h.write([]byte(s), -1) }
+func (h *file) WriteString(s string) (int, error) { return h.write([]byte(s), here) }
 
 // WriteAt writes at off.
-func (h *file) WriteAt(p []byte, off int64) (int, error) {
-	if off < 0 {
-		return 0, &fs.PathError{Op: "writeat", Path: h.name, Err: syscall.EINVAL}
-	}
-	return h.write(p, off)
-}
+func (h *file) WriteAt(p []byte, off int64) (int, error) { return h.write(p, off) }
 
-// write writes at the given offset, or where the handle stands if that is negative.
+// here is the offset of a write that goes where the handle stands.
+const here = math.MinInt64
+
 func (h *file) write(p []byte, at int64) (int, error) {
 	f := h.fs
 	f.mu.Lock()
@@ -66,7 +62,7 @@ func (h *file) put(s *step, op *trace.Op, p []byte, at int64) (n, told int, err 
 		}
 		keep, injected = f.curtail(s, op, size, len(p))
 	}
-	if at >= 0 {
+	if at != here {
 		n, err = h.base.WriteAt(p[:keep], at)
 		op.Off = at
 	} else {
@@ -100,7 +96,7 @@ func (h *file) place(at int64) (size, off int64, err error) {
 		return 0, 0, err
 	}
 	switch {
-	case at >= 0:
+	case at != here:
 		return info.Size(), at, nil
 	case h.flag&os.O_APPEND != 0:
 		return info.Size(), info.Size(), nil
