@@ -195,10 +195,11 @@ func (j *judge) encode(record []byte) []byte {
 	return record
 }
 
-// extraRecord is what a life appends behind a crash. It is as long as the tail that was
-// left, so that it reaches into the same sectors.
+// extraRecord is what a life appends behind a crash. It is a little shorter than the tail
+// that was left, so that it reaches into the same sectors and still ends inside the old
+// size: a repair that is not synced before it then shows.
 func extraRecord(depth int, tail int64) []byte {
-	pad := strings.Repeat("after the cut ", 1+int(min(tail, 3000))/14)
+	pad := strings.Repeat("after the cut ", 1+int(min(max(tail-160, 0), 3000))/14)
 	return fmt.Appendf(nil, `{"type":"message","role":"user","content":"x%d %s"}`, depth, pad)
 }
 

@@ -22,6 +22,7 @@ type entry struct {
 	synced   int
 	acked    int
 	kept     int
+	unsure   int // the first sync that completed after the call began
 }
 
 // life is one run of the subject: from an open on some image to the moment when the plug
@@ -63,7 +64,7 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 		}
 		if m.Event == workload.Called {
 			at[m.N] = len(l.w)
-			l.w = append(l.w, entry{call: lookup(m.N), called: n, returned: never, failed: never, synced: never, acked: never, kept: never})
+			l.w = append(l.w, entry{call: lookup(m.N), called: n, returned: never, failed: never, synced: never, acked: never, kept: never, unsure: never})
 			continue
 		}
 		if e := at[m.N]; e < len(l.w) {
@@ -100,7 +101,7 @@ func inherit(records [][]byte, calls []oracle.Call) []entry {
 	w := make([]entry, 0, len(records)+1)
 	next := 0
 	for _, r := range records {
-		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never}
+		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never, unsure: never}
 		for i := next; i < len(calls); i++ {
 			if string(calls[i].Record) != string(r) {
 				continue
@@ -132,6 +133,7 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 		c := e.call
 		c.Failed = e.failed < cut.At
 		c.Synced = e.synced < cut.At
+		c.Unsure = c.Failed || e.returned >= cut.At && e.unsure < cut.At
 		c.Acked = e.acked < cut.At
 		c.Kept = e.kept < cut.At
 		p.Calls = append(p.Calls, c)
@@ -148,7 +150,7 @@ func (l *life) standing(cut crash.Cut) uint64 {
 			break
 		}
 		bits := uint64(1)
-		for b, at := range [...]int{e.failed, e.synced, e.acked, e.kept} {
+		for b, at := range [...]int{e.failed, e.returned, e.synced, e.acked, e.kept, e.unsure} {
 			if at < cut.At {
 				bits |= 2 << b
 			}
@@ -166,7 +168,18 @@ func (l *life) findSynced() {
 	for i := range l.w {
 		e := &l.w[i]
 		e.synced = l.syncedAt(e, covered)
+		for n := e.called; n < len(l.hist.Ops); n++ {
+			if l.hist.Ops[n].IsSync() && honest(l.hist.Ops[n]) {
+				e.unsure = n
+				break
+			}
+		}
 	}
+}
+
+// honest reports whether a sync did what it is for.
+func honest(op trace.Op) bool {
+	return op.Err == "" && op.Result == trace.SyncOK || op.Result == trace.SyncFailFalse
 }
 
 func (l *life) syncedAt(e *entry, covered []int) int {
@@ -210,11 +223,10 @@ func coverage(ops []trace.Op) []int {
 	for n := len(ops) - 1; n >= 0; n-- {
 		op := ops[n]
 		covered[n] = -1
-		honest := op.Err == "" && op.Result == trace.SyncOK || op.Result == trace.SyncFailFalse
 		switch {
-		case op.Kind == trace.SyncFile && honest:
+		case op.Kind == trace.SyncFile && honest(op):
 			files[op.Ino] = n
-		case op.Kind == trace.SyncDir && honest:
+		case op.Kind == trace.SyncDir && honest(op):
 			dirs[op.Ino] = n
 		case op.Kind == trace.Write || op.Kind == trace.Truncate:
 			covered[n] = after(files, op.Ino)

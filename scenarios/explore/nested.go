@@ -12,7 +12,10 @@ import (
 // nestedPerCut is how many states of one cut of a recovery are tried: all that a short
 // write or a folder entry gives, the corners of a long one (all old, all new, prefixes
 // first).
-const nestedPerCut = 6
+const nestedPerCut = 24
+
+// casesPerLife is about how many different states the cuts of one recovery give.
+const casesPerLife = 20
 
 // caseResult is what became of a case and of the crashes nested in it.
 type caseResult struct {
@@ -30,11 +33,10 @@ type found struct {
 // nest crashes the recovery of a case, and the recoveries of those crashes in turn.
 type nest struct {
 	judge  *judge
-	models []crash.Model
 	file   string
 	seed   uint64
 	tear   int
-	rates  [2]float64 // share of recoveries that are cut, by level
+	rates  map[string][2]float64 // share of recoveries that are cut, by outermost model and level
 }
 
 // run judges a case and what is nested in it.
@@ -47,12 +49,16 @@ func (n *nest) run(c *caseOf) *caseResult {
 
 // descend crashes one life at level (0 is the first nested one).
 func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
-	if l == nil || level >= len(n.rates) || n.rates[level] == 0 {
+	if l == nil || level >= len(res.nested) {
+		return
+	}
+	rate := n.rates[parent.outermost()][level]
+	if rate == 0 {
 		return
 	}
 	count := &res.nested[level]
 	count.Of++
-	if !n.chosen(parent, level) {
+	if !n.chosen(parent, level, rate) {
 		return
 	}
 	count.Lives++
@@ -111,8 +117,8 @@ func (n *nest) modelsAfter(l *life) []crash.Model {
 }
 
 // chosen draws whether the recovery of a case is cut: the same for the same seed and case.
-func (n *nest) chosen(c *caseOf, level int) bool {
-	if n.rates[level] >= 1 {
+func (n *nest) chosen(c *caseOf, level int, rate float64) bool {
+	if rate >= 1 {
 		return true
 	}
 	h := fnv.New64a()
@@ -126,7 +132,7 @@ func (n *nest) chosen(c *caseOf, level int) bool {
 	for _, before := range c.life.chain {
 		_, _ = h.Write([]byte(before.Choice))
 	}
-	return float64(mix(h.Sum64())>>11)/(1<<53) < n.rates[level]
+	return float64(mix(h.Sum64())>>11)/(1<<53) < rate
 }
 
 // mix spreads the bits of a hash whose high bits are weak.

@@ -116,7 +116,7 @@ func (r *run) oneRound(ctx context.Context) error {
 	for k, n := range r.kinds {
 		r.report.Coverage.Kinds[string(k)] += n
 	}
-	r.damage(first, seed)
+	r.damage(seed)
 	return nil
 }
 
@@ -144,20 +144,22 @@ func (r *run) walks(first *life, all []place) ([]*walk, error) {
 	return out, nil
 }
 
-// nest plans the crashes of recoveries: how many of them the budgets allow.
+// nest plans the crashes of recoveries: the budgets are shared out evenly over the models, so
+// that the many torn bytes of one model do not crowd out the few states of another.
 func (r *run) nest(seed uint64, walks []*walk) *nest {
-	n := &nest{judge: r.judge, models: r.cfg.Models, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear}
-	states := 0
+	n := &nest{judge: r.judge, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear, rates: map[string][2]float64{}}
+	share := func(budget int, of float64) float64 {
+		return min(1, float64(budget)/float64(len(walks))/max(of, 1))
+	}
 	for _, w := range walks {
-		states += w.states
-	}
-	rate := min(1, float64(r.cfg.Lives)/float64(max(states, 1)))
-	if r.cfg.Levels >= 1 {
-		n.rates[0] = rate
-	}
-	if r.cfg.Levels >= 2 {
-		// A recovery has some twenty cases of its own.
-		n.rates[1] = min(1, float64(r.cfg.Deep)/(20*max(rate*float64(states), 1)))
+		var rates [2]float64
+		if r.cfg.Levels >= 1 {
+			rates[0] = share(r.cfg.Lives, float64(w.states))
+		}
+		if r.cfg.Levels >= 2 {
+			rates[1] = share(r.cfg.Deep, casesPerLife*rates[0]*float64(w.states))
+		}
+		n.rates[string(w.model)] = rates
 	}
 	return n
 }

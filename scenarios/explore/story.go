@@ -71,7 +71,7 @@ func tell(ops []trace.Op) []string {
 			out = append(out, m.What)
 		case m.What == "marker" || m.Event == workload.Failed:
 			flush()
-			out = append(out, string(m))
+			out = append(out, m.String())
 		}
 	}
 	flush()

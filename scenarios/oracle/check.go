@@ -131,7 +131,7 @@ func checkExact(v *Verdict, p Promise, o Outcome, m matching) {
 	in := make(map[int]bool, len(m.index))
 	for _, i := range m.index {
 		in[i] = true
-		if !p.Calls[i].Synced {
+		if !p.Calls[i].Synced && !p.Calls[i].Unsure {
 			v.Add("UP201", fmt.Sprintf("record %d came back, although no completed sync covers it and unsynced bytes were dropped", i),
 				syncedWords(p), Words(o.Recovered.Records))
 			return

@@ -10,6 +10,9 @@ type Call struct {
 	Failed bool
 	// Synced: the record is in S, every byte and name of it covered by a completed sync.
 	Synced bool
+	// Unsure: the harness cannot tell whether the record is in S: its call failed, or is
+	// still in flight and a sync has completed since it began.
+	Unsure bool
 	// Acked: the record is in A.
 	Acked bool
 	// Kept: an open for writing returned the record, which promises it as an
