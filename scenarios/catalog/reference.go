@@ -1,0 +1,3 @@
+package catalog
+
+func references() []Entry { return nil }

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/unplug-go/unplug/scenarios/oracle"
+)
+
+// DefaultWidth is the width in columns that text is laid out for when nothing else is said.
+const DefaultWidth = 96
+
+// Text is how to lay out a report for a person. The zero value is [DefaultWidth] without colour.
+type Text struct {
+	Width int  // columns; below 60 it is taken as 60
+	Color bool // ANSI colours
+	Quiet bool // findings and the verdict only
+}
+
+// WriteText writes the report for a person: a table of the models, what was reached, the
+// findings with their stories, and the verdict in the last line. The error is the writer's.
+func (r *Report) WriteText(w io.Writer, t Text) error {
+	p := newPrinter(w, t)
+	if !t.Quiet {
+		p.header(r)
+		p.table(r)
+		p.reached(r)
+	}
+	p.refused(r)
+	p.findings(r.Violations)
+	for i := range r.Vacuity {
+		p.finding(&r.Vacuity[i], "INCONCLUSIVE")
+	}
+	if !t.Quiet {
+		for _, n := range r.Notes {
+			p.field("note", n)
+		}
+	}
+	p.verdict(r)
+	return p.err
+}
+
+// WriteText writes one finding for a person, as a report does. The error is the writer's.
+func (f *Finding) WriteText(w io.Writer, t Text) error {
+	p := newPrinter(w, t)
+	p.finding(f, "FAIL")
+	return p.err
+}
+
+// findings tells the first finding of each rule in full, and of the other models under
+// which the same rule broke only how often, and the line that reruns it.
+func (p *printer) findings(all []Finding) {
+	told := map[string]bool{}
+	for i := range all {
+		f := &all[i]
+		if told[f.ID] {
+			continue
+		}
+		told[f.ID] = true
+		var also []*Finding
+		for j := i + 1; j < len(all); j++ {
+			if all[j].ID == f.ID {
+				also = append(also, &all[j])
+			}
+		}
+		p.finding(f, "FAIL", also...)
+	}
+}
+
+// header says what was tortured.
+func (p *printer) header(r *Report) {
+	parts := []string{"torture " + r.Subject}
+	if r.Bug != "" {
+		parts = append(parts, "bug "+r.Bug)
+	}
+	parts = append(parts, "contract "+r.Contract)
+	if r.Rounds > 1 {
+		parts = append(parts, fmt.Sprintf("%d rounds, seeds %d to %d", r.Rounds, r.Seed, r.Seed+uint64(r.Rounds)-1))
+	} else {
+		parts = append(parts, fmt.Sprintf("seed %d", r.Seed))
+	}
+	p.line("%s", p.paint(bold, strings.Join(append(parts, plural(r.Ops, "step")), " · ")))
+	p.line("")
+}
+
+// table has a row for each model.
+func (p *printer) table(r *Report) {
+	const row = "  %-12s %5s %10s %11s %9s %8s %8s %6s  %s"
+	p.line(row, "model", "tear", "states", "of", "unique", "tails", "refused", "bad", "walked")
+	for _, m := range r.Models {
+		walked := "sampled"
+		if m.Exhaustive {
+			walked = "all"
+		}
+		line := fmt.Sprintf(row, m.Model, group(m.Tear), group(m.States), huge(m.Of), group(m.Unique),
+			group(m.Tails), group(m.Refused), group(m.Violations), walked)
+		if m.Violations > 0 {
+			line = p.paint(red, line)
+		}
+		p.line("%s", line)
+		if m.Lost+m.Detected > 0 {
+			p.line("  %-12s %s lost, %s detected or whole: a disk that lies shows only from outside, and fails no run",
+				"", group(m.Lost), group(m.Detected))
+		}
+	}
+	p.line("")
+}
+
+// reached says what the run covered beside the table.
+func (p *printer) reached(r *Report) {
+	for _, n := range r.Coverage.Nested {
+		how := "a seeded sample of them"
+		if n.All {
+			how = "every one"
+		}
+		p.field("nested", fmt.Sprintf("level %d: %s of %s recoveries crashed in their turn, %s · %s states, %s unique",
+			n.Level, group(n.Lives), group(n.Of), how, group(n.States), group(n.Unique)))
+	}
+	if d := r.Coverage.Damage; d.Tried > 0 {
+		p.field("damage", fmt.Sprintf("%s tried: %s refused, %s reported as a tail, %s returned whole, %s silent",
+			group(d.Tried), group(d.Refused), group(d.Tail), group(d.Exact), group(d.Silent)))
+	}
+	p.field("coverage", coverage(&r.Coverage))
+	if r.Survived != "" {
+		p.field("survives", r.Survived+" (the weakest model without a violation)")
+	}
+	p.line("")
+}
+
+// coverage is the line about cuts.
+func coverage(c *Coverage) string {
+	parts := []string{fmt.Sprintf("%s of %s cuts", group(c.Reached), group(c.Cuts))}
+	for _, k := range kindsOf(c) {
+		parts = append(parts, fmt.Sprintf("%s %s", k, group(c.Kinds[k])))
+	}
+	switch {
+	case len(c.Never) > 0:
+		parts = append(parts, "NEVER REACHED: "+strings.Join(c.Never, ", "))
+	case c.Complete:
+		parts = append(parts, "complete")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// refused is loud about legal states that do not open.
+func (p *printer) refused(r *Report) {
+	n := r.Refused()
+	if n == 0 {
+		return
+	}
+	p.tagged(yellow, "REFUSED", fmt.Sprintf("%s legal crash states do not open: contract %s accepts that, and they are not counted as passed; contract watermark opens them (torture reference-watermark).",
+		group(n), r.Contract))
+	p.line("")
+}
+
+// finding is one broken promise, or one reason why the run proves nothing; also are findings
+// of the same rule.
+func (p *printer) finding(f *Finding, tag string, also ...*Finding) {
+	head := fmt.Sprintf("%s %s %s", tag, f.ID, f.Name)
+	color := red
+	if tag != "FAIL" {
+		color = yellow
+	}
+	right := where(f)
+	gap := max(p.width-columns(head)-columns(right), 3)
+	p.line("%s%s", p.paint(color, head), strings.TrimRight(strings.Repeat(" ", gap)+right, " "))
+	p.field("what", f.Text)
+	if f.Story != "" {
+		p.field("story", f.Story)
+	}
+	if len(f.Want)+len(f.Got) > 0 {
+		same := common(f.Want, f.Got)
+		p.items("want", f.Want, same)
+		p.items("got", f.Got, same)
+	}
+	if f.Repro != "" {
+		p.field("repro", f.Repro)
+	}
+	if f.Rerun != "" {
+		p.whole("rerun", f.Rerun)
+	}
+	for _, o := range also {
+		p.whole("also", strings.TrimSuffix(where(o)+" · "+o.Rerun, " · "))
+	}
+	if rule, ok := oracle.FindRule(f.ID); ok {
+		p.field("next", rule.Next)
+	}
+	p.line("")
+}
+
+// where is the model of a finding, and how many states broke the rule there.
+func where(f *Finding) string {
+	var parts []string
+	if f.Model != "" {
+		parts = append(parts, f.Model)
+	}
+	if f.Times > 1 {
+		parts = append(parts, group(f.Times)+" states")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// verdict is the last line.
+func (p *printer) verdict(r *Report) {
+	text := fmt.Sprintf("%s states, %s unique", group(r.States), group(r.Unique))
+	if r.Elapsed > 0 {
+		text += fmt.Sprintf(", in %s (%s states/s)", seconds(r.Elapsed), group(int(r.Rate)))
+	}
+	if r.Rounds > 1 {
+		text += fmt.Sprintf(", %d rounds from seed %d", r.Rounds, r.Seed)
+	}
+	switch {
+	case r.Failed():
+		p.tagged(red, "FAIL", fmt.Sprintf("%s: contract %s is broken in %s.", text, r.Contract, plural(rules(r.Violations), "way")))
+	case r.Inconclusive():
+		p.tagged(yellow, "INCONCLUSIVE", text+": this run proves nothing.")
+	default:
+		more := ""
+		if n := r.Refused(); n > 0 {
+			more = fmt.Sprintf(", %s refused", group(n))
+		}
+		p.tagged(green, "OK", fmt.Sprintf("%s: no promise of contract %s was broken%s.", text, r.Contract, more))
+	}
+}
+
+// rules counts the rules that findings are about.
+func rules(findings []Finding) int {
+	ids := map[string]bool{}
+	for _, f := range findings {
+		ids[f.ID] = true
+	}
+	return len(ids)
+}
