@@ -25,9 +25,6 @@ func FromDir(dir string) (*Image, error) {
 			return err
 		}
 		if name == "." {
-			if !info.IsDir() {
-				return fmt.Errorf("%s is not a folder", dir)
-			}
 			m.Chmod(trace.Root, info.Mode())
 			return nil
 		}

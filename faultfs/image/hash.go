@@ -183,14 +183,14 @@ func (c *chunk) hash() Hash {
 	if c.sum.known() {
 		return c.sum.get()
 	}
-	a, b, any := uint64(keyA), uint64(keyD), uint64(0)
+	a, b, some := uint64(keyA), uint64(keyD), uint64(0)
 	for p := c.data[:]; len(p) >= 16; p = p[16:] {
 		x, y := binary.LittleEndian.Uint64(p), binary.LittleEndian.Uint64(p[8:])
-		any |= x | y
+		some |= x | y
 		a = fold(a^x, y^keyB)
 		b = fold(b^y, bits.RotateLeft64(x, 32)^keyE) + x
 	}
-	if any == 0 {
+	if some == 0 {
 		return c.sum.keep(Hash{})
 	}
 	return c.sum.keep(Hash{a, b}.mix(keyC, keyF))
