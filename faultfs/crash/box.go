@@ -46,7 +46,7 @@ func (c *content) box(m, flushed int) box {
 			b.cells = c.spans[u.idx].cells(c, u, gen, n, b.cells)
 			continue
 		}
-		lo, hi := u.allowed(gen, max(c.need(m, page, gen), flushed))
+		lo, hi := u.allowed(gen, max(c.need(m, u.idx, page, gen), flushed))
 		vers := u.vers[lo:hi]
 		if c.set.stale {
 			vers = u.vers[:hi]
@@ -56,9 +56,9 @@ func (c *content) box(m, flushed int) box {
 	return b
 }
 
-// need is the op whose version a page must have at least, when size step m has taken
+// need is the op whose version unit idx of page must have at least, when size step m has taken
 // effect; -1 is none. This is the data/size edge of each model.
-func (c *content) need(m int, page int64, gen int) int {
+func (c *content) need(m int, idx, page int64, gen int) int {
 	s, need := c.steps[m], -1
 	last := (s.size - 1) / c.set.page
 	switch c.set.edge {
@@ -76,7 +76,7 @@ func (c *content) need(m int, page int64, gen int) int {
 		}
 	}
 	for i := range c.cuts {
-		if t := &c.cuts[i]; t.step <= m && t.size/c.set.page == page && t.size%c.set.page != 0 {
+		if t := &c.cuts[i]; t.step <= m && t.size/c.set.page == page && t.size%c.set.page != 0 && idx >= t.size/c.set.tear {
 			need = max(need, t.at) // the zeroing goes before its truncate
 		}
 	}
