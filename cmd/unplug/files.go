@@ -46,7 +46,6 @@ func (a *app) readAll(name string) ([]byte, error) {
 	return data, plain(err)
 }
 
-//nolint:gochecknoglobals // errors to compare with
 var (
 	errFolder  = errors.New("is a folder, want a file")
 	errMissing = errors.New("no such file")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,18 +99,15 @@ func (a *app) check() error {
 
 // oneOf holds that a flag's value is one of those that it may have.
 func oneOf(flag, value string, allowed ...string) error {
-	for _, v := range allowed {
-		if v == value {
-			return nil
-		}
+	if slices.Contains(allowed, value) {
+		return nil
 	}
 	return fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(allowed, ", "))
 }
 
 // flagError says which flags there are when one is unknown.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*pflag.NotExistError](err); !ok {
 		return fmt.Errorf("%w (see unplug %s --help)", err, cmd.Name())
 	}
 	var names []string

@@ -205,9 +205,9 @@ func grouped(digits string) string {
 	return sign + digits
 }
 
-// huge writes a count that may be of any size in at most 11 columns.
+// huge writes a count that may be of any size in at most 9 columns.
 func huge(digits string) string {
-	if len(digits) <= 8 {
+	if len(digits) <= 7 {
 		return grouped(digits)
 	}
 	return fmt.Sprintf("≈%s.%se%d", digits[:1], digits[1:2], len(digits)-1)

@@ -80,13 +80,15 @@ func (p *printer) header(r *Report) {
 	} else {
 		parts = append(parts, fmt.Sprintf("seed %d", r.Seed))
 	}
-	p.line("%s", p.paint(bold, strings.Join(append(parts, plural(r.Ops, "step")), " · ")))
+	for _, l := range wrap(strings.Join(append(parts, plural(r.Ops, "step")), " · "), p.width) {
+		p.line("%s", p.paint(bold, l))
+	}
 	p.line("")
 }
 
 // table has a row for each model.
 func (p *printer) table(r *Report) {
-	const row = "  %-12s %5s %10s %11s %9s %8s %8s %6s  %s"
+	const row = "  %-12s %5s %9s %9s %9s %7s %7s %5s %s"
 	p.line(row, "model", "tear", "states", "of", "unique", "tails", "refused", "bad", "walked")
 	for _, m := range r.Models {
 		walked := "sampled"
@@ -100,8 +102,7 @@ func (p *printer) table(r *Report) {
 		}
 		p.line("%s", line)
 		if m.Lost+m.Detected > 0 {
-			p.line("  %-12s %s lost, %s detected or whole: a disk that lies shows only from outside, and fails no run",
-				"", group(m.Lost), group(m.Detected))
+			p.line("  %-12s %s lost, %s detected or whole; seen only from outside", "", group(m.Lost), group(m.Detected))
 		}
 	}
 	p.line("")
@@ -163,8 +164,15 @@ func (p *printer) finding(f *Finding, tag string, also ...*Finding) {
 		color = yellow
 	}
 	right := where(f)
-	gap := max(p.width-columns(head)-columns(right), 3)
-	p.line("%s%s", p.paint(color, head), strings.TrimRight(strings.Repeat(" ", gap)+right, " "))
+	switch gap := p.width - columns(head) - columns(right); {
+	case right == "":
+		p.line("%s", p.paint(color, head))
+	case gap > 2:
+		p.line("%s%s%s", p.paint(color, head), strings.Repeat(" ", gap), right)
+	default:
+		p.line("%s", p.paint(color, head))
+		p.field("model", right)
+	}
 	p.field("what", f.Text)
 	if f.Story != "" {
 		p.field("story", f.Story)
