@@ -23,7 +23,7 @@ type witness struct {
 // written is what a file held at the cut, as a program that reads it would have seen it.
 type written struct {
 	data []byte
-	ends map[int64]bool // where a write ended
+	ends map[int64]bool // where a whole write ended
 }
 
 // logFiles are the journal's files in an image, by path.
@@ -51,7 +51,7 @@ func newWitness(file string, live *image.Image, ops []trace.Op) *witness {
 	for name, ino := range logFiles(live, file) {
 		ends := map[int64]bool{}
 		for _, op := range ops {
-			if op.Kind == trace.Write && op.Ino == ino {
+			if op.Kind == trace.Write && op.Ino == ino && len(op.Data) >= op.Len {
 				ends[op.Off+int64(len(op.Data))] = true
 			}
 		}
@@ -62,7 +62,7 @@ func newWitness(file string, live *image.Image, ops []trace.Op) *witness {
 
 // boundary reports whether a whole line or a whole write ends at off.
 func (f written) boundary(off int64) bool {
-	return off == 0 || off <= int64(len(f.data)) && (f.data[off-1] == '\n' || f.ends[off])
+	return off == 0 || off > 0 && off <= int64(len(f.data)) && (f.data[off-1] == '\n' || f.ends[off])
 }
 
 // complete reports whether only the newline of the last line is missing at off.
