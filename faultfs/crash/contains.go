@@ -116,19 +116,26 @@ func join(dir, name string) string {
 
 // fitFiles compares the content of each slot, and puts what fits into try.
 func (s *product) fitFiles(f *family, try, img *image.Image, got map[string]image.Info) misfit {
-	paths := pathsOf(try)
+	paths := map[trace.Ino][]string{}
+	try.Walk(func(path string, info image.Info) bool {
+		paths[info.Ino] = append(paths[info.Ino], path)
+		return true
+	})
 	for _, sl := range f.slots {
-		path, ok := paths[sl.ino]
-		if !ok {
-			continue
-		}
-		info, there := got[path]
-		if !there || info.Dir {
-			return misfit{levelName, 0, fmt.Errorf("the file %s is missing", path)}
-		}
-		content := img.Bytes(info.Ino)
-		if bad := s.fitFile(sl, path, content); bad.err != nil {
-			return bad
+		var content []byte
+		for i, path := range paths[sl.ino] {
+			info, there := got[path]
+			if !there || info.Dir {
+				return misfit{levelName, 0, fmt.Errorf("the file %s is missing", path)}
+			}
+			b := img.Bytes(info.Ino)
+			if bad := s.fitFile(sl, path, b); bad.err != nil {
+				return bad
+			}
+			if i > 0 && !bytes.Equal(b, content) {
+				return misfit{levelSize, 0, fmt.Errorf("%s and %s are one file, but differ", paths[sl.ino][0], path)}
+			}
+			content = b
 		}
 		try.Truncate(sl.ino, 0)
 		try.Truncate(sl.ino, int64(len(content)))
