@@ -66,8 +66,11 @@ func (h *file) read(p []byte, perform func([]byte) (int, error)) (int, error) {
 	if err := f.begin(&s, &op, false); err != nil {
 		return 0, f.end(&s, &op, err)
 	}
-	if s.hit != nil { // the only fault of a read that is not an error
-		p = p[:s.hit.Fault.keep(len(p))]
+	if s.hit != nil { // short, the only fault of a read that is not an error
+		if keep := s.hit.Fault.keep(len(p)); keep < len(p) {
+			s.fire(&op)
+			p = p[:keep]
+		}
 	}
 	n, err := perform(p)
 	err = f.end(&s, &op, err)

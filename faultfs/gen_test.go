@@ -97,8 +97,7 @@ func sample(kind faultfs.FaultKind, when faultfs.When, call faultfs.Call) faultf
 	default:
 		for _, damage := range faultfs.DamageKinds() {
 			if faultfs.FaultKind(damage) == kind {
-				f.Damage = faultfs.Damage{Kind: damage, Off: 1, Len: 2}
-				f.In = "/log"
+				f.Damage, f.In = sampleDamage(damage), "/log"
 			}
 		}
 	}
@@ -119,4 +118,15 @@ func drawRule(t *rapid.T) faultfs.Rule {
 func drawPlan(t *rapid.T) faultfs.Plan {
 	rules := rapid.SliceOfN(rapid.Custom(drawRule).Filter(func(r faultfs.Rule) bool { return r.Fault.Kind != faultfs.SigKill }), 0, 3)
 	return faultfs.Plan{Rules: rules.Draw(t, "rules")}
+}
+
+func sampleDamage(kind faultfs.DamageKind) faultfs.Damage {
+	switch kind {
+	case faultfs.Nul, faultfs.Delete, faultfs.Swap:
+		return faultfs.Damage{Kind: kind, Off: 1, Len: 2}
+	case faultfs.Flip, faultfs.Duplicate, faultfs.BadUTF8:
+		return faultfs.Damage{Kind: kind, Off: 1}
+	default:
+		return faultfs.Damage{Kind: kind}
+	}
 }

@@ -28,6 +28,9 @@ func (h *file) write(p []byte, at int64) (int, error) {
 	op := trace.Op{Kind: trace.Write, Ino: h.ino, Path: h.path, Len: len(p)}
 	s := step{call: CallWrite, name: h.name}
 	if err := f.begin(&s, &op, true); err != nil {
+		if op.Fault != "" {
+			_, op.Off, _ = h.place(at) // where it would have gone, if that is known
+		}
 		return 0, f.end(&s, &op, err)
 	}
 	n, told, err := h.put(&s, &op, p, at)
