@@ -1,0 +1,38 @@
+package crash
+
+// Order is, for each model of a power cut, the models that allow every state that it
+// allows, at equal options: whoever survives one of those survives it too. Tear units
+// must be equal, except that what [Prefix] tears at whole pages is allowed by the models
+// that stand in its list at any unit: at finer units it stops at sizes that no other model
+// leaves, as they step by pages and whole writes.
+//
+// kill is not in it: a killed process and a power cut leave states of different kinds.
+// [LyingFlush] is wider than its base and stands for a different broken promise.
+// [Contains] is checked against this table on random histories.
+func Order(m Model) []Model {
+	switch m {
+	case Synced:
+		return []Model{PosixWorst}
+	case Prefix:
+		return []Model{Contiguous, OwnPage, Ext4OOO, Writeback, PosixWorst}
+	case Contiguous:
+		return []Model{OwnPage, Ext4OOO, Writeback, PosixWorst}
+	case OwnPage, Ext4Ordered, Ext4OOO:
+		return []Model{Writeback, PosixWorst}
+	case Writeback:
+		return []Model{PosixWorst}
+	default:
+		return nil
+	}
+}
+
+// Weaker reports whether a allows only states that b allows too, as [Order] has it: b is
+// the harder model to survive.
+func Weaker(a, b Model) bool {
+	for _, m := range Order(a) {
+		if m == b {
+			return true
+		}
+	}
+	return false
+}
