@@ -30,8 +30,11 @@ func system() *host {
 
 // self is how to call this program again: as it was called, or by go run if that built it.
 func self() string {
-	if exe, err := os.Executable(); err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
-		return "go run ./cmd/unplug"
+	if exe, err := os.Executable(); err == nil {
+		dir := filepath.ToSlash(filepath.Dir(exe))
+		if strings.Contains(dir, "/go-build") && strings.HasSuffix(dir, "/exe") {
+			return "go run ./cmd/unplug"
+		}
 	}
 	if name := os.Args[0]; strings.ContainsAny(name, `/\`) {
 		return quoteArg(name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/unplug-go/unplug/faultfs/crash"
 	"github.com/unplug-go/unplug/scenarios/catalog"
 	"github.com/unplug-go/unplug/scenarios/explore"
 	"github.com/unplug-go/unplug/scenarios/oracle"
@@ -83,6 +84,11 @@ func (a *app) tryReplay(ctx context.Context, name string, asJSON bool) error {
 	contract := entry.Contract
 	if p.Contract != "" {
 		if contract, err = oracle.ParseContract(p.Contract); err != nil {
+			return fmt.Errorf("repro %s: %w", name, err)
+		}
+	}
+	for _, c := range p.Cuts {
+		if _, err := crash.ParseModel(c.Model); err != nil {
 			return fmt.Errorf("repro %s: %w", name, err)
 		}
 	}

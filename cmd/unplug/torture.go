@@ -121,7 +121,7 @@ func (a *app) config(subject string, t *tortureFlags) (cfg explore.Config, err e
 			return cfg, err
 		}
 		if cfg.Plan, err = faultfs.ParsePlan(text); err != nil {
-			return cfg, fmt.Errorf("plan %s: %w", t.plan, err)
+			return cfg, fmt.Errorf("%s: %w", t.plan, err)
 		}
 		if len(cfg.Plan.Rules) == 0 {
 			return cfg, fmt.Errorf("plan %s: has no rule", t.plan)

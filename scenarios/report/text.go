@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/unplug-go/unplug/scenarios/oracle"
@@ -212,31 +213,32 @@ func where(f *Finding) string {
 // verdict is the last line.
 func (p *printer) verdict(r *Report) {
 	text := fmt.Sprintf("%s states, %s unique", group(r.States), group(r.Unique))
-	if r.Elapsed > 0 {
-		text += fmt.Sprintf(", in %s (%s states/s)", seconds(r.Elapsed), group(int(r.Rate)))
-	}
 	if r.Rounds > 1 {
-		text += fmt.Sprintf(", %d rounds from seed %d", r.Rounds, r.Seed)
+		text += fmt.Sprintf("; %d rounds from seed %d", r.Rounds, r.Seed)
+	}
+	if n := r.Refused(); n > 0 {
+		text += fmt.Sprintf("; %s refused", group(n))
+	}
+	if r.Elapsed > 0 {
+		text += fmt.Sprintf("; %s, %s states/s", seconds(r.Elapsed), group(int(r.Rate)))
 	}
 	switch {
 	case r.Failed():
-		p.tagged(red, "FAIL", fmt.Sprintf("%s: contract %s is broken in %s.", text, r.Contract, plural(rules(r.Violations), "way")))
+		p.tagged(red, "FAIL", fmt.Sprintf("contract %s broken (%s): %s", r.Contract, rules(r.Violations), text))
 	case r.Inconclusive():
-		p.tagged(yellow, "INCONCLUSIVE", text+": this run proves nothing.")
+		p.tagged(yellow, "INCONCLUSIVE", fmt.Sprintf("proves nothing (%s): %s", rules(r.Vacuity), text))
 	default:
-		more := ""
-		if n := r.Refused(); n > 0 {
-			more = fmt.Sprintf(", %s refused", group(n))
-		}
-		p.tagged(green, "OK", fmt.Sprintf("%s: no promise of contract %s was broken%s.", text, r.Contract, more))
+		p.tagged(green, "OK", fmt.Sprintf("contract %s kept: %s", r.Contract, text))
 	}
 }
 
-// rules counts the rules that findings are about.
-func rules(findings []Finding) int {
-	ids := map[string]bool{}
+// rules are the IDs that findings are about, in their order.
+func rules(findings []Finding) string {
+	var ids []string
 	for _, f := range findings {
-		ids[f.ID] = true
+		if !slices.Contains(ids, f.ID) {
+			ids = append(ids, f.ID)
+		}
 	}
-	return len(ids)
+	return strings.Join(ids, ", ")
 }
