@@ -1,0 +1,221 @@
+package unplug_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/unplug-go/unplug/faultfs/crash"
+	"github.com/unplug-go/unplug/scenarios/broken"
+	"github.com/unplug-go/unplug/scenarios/oracle"
+)
+
+// docs are the texts for people, whose claims these tests hold against the code.
+func docs(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
+		out[name] = read(t, name)
+	}
+	return out
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// table gives the rows of README.md whose first cell matches, cells trimmed.
+func table(t *testing.T, first string) [][]string {
+	t.Helper()
+	var rows [][]string
+	for line := range strings.Lines(read(t, "README.md")) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if len(cells) > 1 && regexp.MustCompile("^"+first+"$").MatchString(cells[0]) {
+			rows = append(rows, cells)
+		}
+	}
+	return rows
+}
+
+// lower is the text with a small first letter, unless a name in capitals begins it.
+func lower(s string) string {
+	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+func TestReadmeListsTheModels(t *testing.T) {
+	var want [][]string
+	for _, m := range crash.Models() {
+		left, stands, ok := strings.Cut(m.Doc(), ". Stands for ")
+		require.True(t, ok, "%s: Doc has no second sentence: %s", m, m.Doc())
+		want = append(want, []string{
+			"`" + string(m) + "`", fmt.Sprint(m.DefaultTear()), lower(left), strings.TrimSuffix(stands, "."),
+		})
+	}
+	models := make([]string, 0, len(want))
+	for _, w := range want {
+		models = append(models, w[0])
+	}
+	assert.Equal(t, want, table(t, strings.Join(models, "|")))
+}
+
+func TestReadmeListsTheRules(t *testing.T) {
+	var want [][]string
+	for _, r := range oracle.Rules() {
+		want = append(want, []string{r.ID, r.Name, r.What})
+	}
+	assert.Equal(t, want, table(t, `UP\d\d\d`))
+}
+
+func TestReadmeListsTheBugs(t *testing.T) {
+	var want [][]string
+	names := make([]string, 0, len(broken.Bugs()))
+	for _, b := range broken.Bugs() {
+		want = append(want, []string{"`" + b.Name + "`", b.Rule, b.What})
+		names = append(names, "`"+b.Name+"`")
+	}
+	assert.Equal(t, want, table(t, strings.Join(names, "|")))
+	counted := []string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"}
+	require.Less(t, len(want), len(counted))
+	assert.Contains(t, read(t, "README.md"), counted[len(want)]+" mistakes are built in")
+}
+
+func TestReadmeNamesTheDefaultModels(t *testing.T) {
+	var names []string
+	for _, m := range crash.Default() {
+		names = append(names, "`"+string(m)+"`")
+	}
+	last := len(names) - 1
+	want := "`torture` runs " + strings.Join(names[:last], ", ") + " and " + names[last] + " unless"
+	assert.Contains(t, read(t, "README.md"), want)
+}
+
+// The plug-in that README.md shows is one that compiles and passes.
+func TestReadmePlugInIsTheExample(t *testing.T) {
+	_, rest, ok := strings.Cut(read(t, "README.md"), "```go\n")
+	require.True(t, ok, "README.md has no Go code")
+	code, _, ok := strings.Cut(rest, "```")
+	require.True(t, ok)
+	assert.Contains(t, read(t, "scenarios/example_test.go"), code)
+	assert.LessOrEqual(t, strings.Count(code, "\n"), 20, "README.md promises about 20 lines")
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	for name, text := range docs(t) {
+		for _, m := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(text, -1) {
+			if strings.HasPrefix(m[1], "https://") {
+				continue
+			}
+			_, err := os.Stat(filepath.FromSlash(m[1]))
+			assert.NoError(t, err, "%s links to %s", name, m[1])
+		}
+	}
+}
+
+func TestMakeTargetsExist(t *testing.T) {
+	makefile := read(t, "Makefile")
+	for name, text := range docs(t) {
+		for _, m := range regexp.MustCompile("`make ([a-z-]+)").FindAllStringSubmatch(text, -1) {
+			assert.Contains(t, makefile, "\n"+m[1]+": ## ", "%s names make %s", name, m[1])
+		}
+	}
+}
+
+// command builds the command and gives a function that runs it. Its exit code is not looked at.
+func command(t *testing.T) func(args ...string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "unplug")
+	if runtime.GOOS == "windows" {
+		bin += ".exe"
+	}
+	out, err := exec.Command("go", "build", "-o", bin, "./cmd/unplug").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return func(args ...string) string {
+		out, err := exec.Command(bin, args...).CombinedOutput()
+		require.NoError(t, err, "unplug %s: %s", strings.Join(args, " "), out)
+		return string(out)
+	}
+}
+
+// What the texts name on the command line is there: commands, flags, subjects, IDs.
+func TestCommandLineIsTrue(t *testing.T) {
+	unplug := command(t)
+	help := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`).FindAllStringSubmatch(unplug("--help"), -1) {
+		help[m[1]] = unplug(m[1], "--help")
+	}
+	require.Contains(t, help, "torture")
+
+	ids := map[string]bool{}
+	var rules []struct{ ID string }
+	require.NoError(t, json.Unmarshal([]byte(unplug("explain", "--json")), &rules))
+	for _, r := range rules {
+		ids[r.ID] = true
+	}
+	list := unplug("torture", "--list")
+
+	for name, text := range docs(t) {
+		for _, id := range regexp.MustCompile(`\bUP\d\d\d\b`).FindAllString(text, -1) {
+			assert.True(t, ids[id], "%s names %s, which unplug explain does not know", name, id)
+		}
+		for _, c := range calls(text) {
+			require.Contains(t, help, c.command, "%s: %s", name, c.line)
+			for _, f := range c.flags {
+				assert.Contains(t, help[c.command], f, "%s: %s", name, c.line)
+			}
+			if c.command == "torture" && c.subject != "" {
+				assert.Contains(t, list, "\n  "+c.subject+" ", "%s: %s", name, c.line)
+			}
+		}
+		for _, f := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
+			known := false
+			for _, h := range help {
+				known = known || strings.Contains(h, f[1]+" ") || strings.Contains(h, f[1]+"\n")
+			}
+			assert.True(t, known, "%s names flag %s, which no command has", name, f[1])
+		}
+	}
+}
+
+// call is a use of the command in a text.
+type call struct {
+	line, command, subject string
+	flags                  []string
+}
+
+// calls finds `unplug …` and `go run ./cmd/unplug …` in code, inline or in a block.
+func calls(text string) []call {
+	var out []call
+	code := regexp.MustCompile("(?:`|(?m)^)(?:go run \\./cmd/)?unplug ([a-z]+)([^`\\n#]*)")
+	for _, m := range code.FindAllStringSubmatch(text, -1) {
+		c := call{line: m[0], command: m[1]}
+		for i, word := range strings.Fields(m[2]) {
+			word = strings.TrimRight(word, ",")
+			switch {
+			case strings.HasPrefix(word, "-"):
+				c.flags = append(c.flags, word)
+			case i == 0 && word == strings.ToLower(word):
+				c.subject = word
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
