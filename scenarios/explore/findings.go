@@ -40,7 +40,8 @@ func (f *findings) add(x found, describe func(found) *report.Finding) {
 	f.list[i].Times++
 }
 
-// sorted are the findings, by rule, fewest crashes first.
+// sorted are the findings: fewest crashes first, then what recovery itself shows before what
+// shows later, then by rule.
 func (f *findings) sorted() []report.Finding {
 	out := make([]report.Finding, 0, len(f.list))
 	for _, x := range f.list {
@@ -50,6 +51,9 @@ func (f *findings) sorted() []report.Finding {
 		a, b := out[i], out[j]
 		if da, db := depth(a), depth(b); da != db {
 			return da < db
+		}
+		if a.Later != b.Later {
+			return b.Later
 		}
 		return a.ID < b.ID
 	})
@@ -66,12 +70,12 @@ func depth(f report.Finding) int {
 // describe makes the finding that a person reads out of a violation.
 func (r *run) describe(x found) *report.Finding {
 	rule, _ := oracle.FindRule(x.Rule)
-	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1}
+	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1, Later: x.Then != ""}
 	if x.c == nil {
 		f.Story = "the workload, with no crash"
 		return f
 	}
-	f.Story = story(x.c)
+	f.Story = story(x.c, x.Then)
 	f.File = r.repro(x)
 	return f
 }
@@ -82,7 +86,7 @@ func (r *run) repro(x found) *report.Repro {
 	cuts[len(cuts)-1].Choice = x.c.state.Choice()
 	p := &report.Repro{
 		Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: x.Rule,
-		Program: r.until(cuts[0]), Cuts: cuts, Comment: []string{x.Text, story(x.c)},
+		Program: r.until(cuts[0]), Cuts: cuts, Comment: []string{x.Text, story(x.c, x.Then)},
 	}
 	for _, rule := range r.cfg.Plan.Rules {
 		p.Plan = append(p.Plan, rule.String())

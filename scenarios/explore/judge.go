@@ -59,6 +59,10 @@ func (j *judge) run(c *caseOf) (res result) {
 		return res
 	}
 	j.goOn(c, &res, mem, before, first)
+	for i := range res.verdict.Violations {
+		v := &res.verdict.Violations[i]
+		v.Then = "open · append #" + number(extra+c.life.depth) + v.Then
+	}
 	return res
 }
 
@@ -102,11 +106,14 @@ func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash
 	}
 }
 
-// again pulls the plug once more behind the acknowledgement: a kill, and a power cut that
-// leaves what was synced and nothing else.
+// again pulls the plug once more behind the acknowledgement: a kill, and, if it was a power
+// cut that came before, a power cut that leaves what was synced and nothing else. (A power
+// cut behind a kill is a nested crash, so that model kill keeps its meaning: the page cache
+// survives.)
 func (j *judge) again(c *caseOf, v *oracle.Verdict, second *life, now *image.Image, first oracle.Outcome, record []byte) {
 	images := []*image.Image{now}
-	if j.contract.Durable(oracle.Power) {
+	then := []string{" acknowledged · CUT (kill: everything that happened is there)", " acknowledged · CUT (synced: what was synced and nothing else)"}
+	if c.promise.Domain == oracle.Power && j.contract.Durable(oracle.Power) {
 		space, err := crash.NewSpace(crash.Synced, second.hist, crash.Cut{At: len(second.hist.Ops)}, crash.Options{})
 		if err != nil {
 			panic(err) // synced takes every history and has no options to be wrong
@@ -117,9 +124,10 @@ func (j *judge) again(c *caseOf, v *oracle.Verdict, second *life, now *image.Ima
 			}
 		}
 	}
-	for _, img := range images {
+	for i, img := range images {
 		o := j.recover(faultfs.New(faultfs.NewMem(img.Clone()), faultfs.WithOpLimit(opBudget)))
 		if found := oracle.CheckAgain(first.Recovered.Records, record, o); len(found) > 0 {
+			found[0].Then = then[i]
 			v.Violations = append(v.Violations, found...)
 			return
 		}
@@ -133,6 +141,7 @@ func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, fi
 	prior := inherit(first.Recovered.Records, c.promise.Calls)
 	l := newLife(hist, len(pending.Ops), prior, func(int) oracle.Call { return oracle.Call{Record: record} })
 	l.chain = append(c.life.chain[:len(c.life.chain):len(c.life.chain)], c.cut)
+	l.parent = c
 	l.depth = c.life.depth + 1
 	l.kill = c.promise.Domain == oracle.Kill
 	l.model = c.life.model

@@ -29,14 +29,15 @@ type entry struct {
 // may be pulled. The first life performs the workload; each further one recovers from a
 // crash of the one before and appends one record.
 type life struct {
-	hist  *crash.History
-	first int // ops in front of it belong to a life that was killed; their effects are pending
-	w     []entry
-	exact bool         // S is known, so model synced can be held to R = S
-	chain []report.Cut // the crashes that led here
-	depth int          // len(chain)
-	kill  bool         // the last crash was a kill
-	model string       // the model of the last power cut
+	hist   *crash.History
+	first  int // ops in front of it belong to a life that was killed; their effects are pending
+	w      []entry
+	exact  bool         // S is known, so model synced can be held to R = S
+	chain  []report.Cut // the crashes that led here
+	depth  int          // len(chain)
+	parent *caseOf      // the crash that it recovers from; nil for the first
+	kill   bool         // the last crash was a kill
+	model  string       // the model of the last power cut
 }
 
 // writeLookup finds what the driver appended under a number.

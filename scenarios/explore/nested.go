@@ -32,11 +32,11 @@ type found struct {
 
 // nest crashes the recovery of a case, and the recoveries of those crashes in turn.
 type nest struct {
-	judge  *judge
-	file   string
-	seed   uint64
-	tear   int
-	rates  map[string][2]float64 // share of recoveries that are cut, by outermost model and level
+	judge *judge
+	file  string
+	seed  uint64
+	tear  int
+	rates map[string][2]float64 // share of recoveries that are cut, by outermost model and level
 }
 
 // run judges a case and what is nested in it.

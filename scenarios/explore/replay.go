@@ -46,14 +46,22 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		}
 		res := j.run(state)
 		if len(res.verdict.Violations) > 0 || i == len(p.Cuts)-1 {
-			return replayed(p, res.verdict.Violations, story(state)), nil
+			return replayed(p, res.verdict.Violations, then(state, res.verdict.Violations)), nil
 		}
 		if res.second == nil {
-			return replayed(p, nil, story(state)), nil // refused, so there is nothing left to cut
+			return replayed(p, nil, then(state, res.verdict.Violations)), nil // refused, so there is nothing left to cut
 		}
 		l = res.second
 	}
 	return nil, fmt.Errorf("the file has no cut")
+}
+
+// then is the story of a case with the violations that it has.
+func then(c *caseOf, violations []oracle.Violation) string {
+	if len(violations) == 0 {
+		return story(c, "")
+	}
+	return story(c, violations[0].Then)
 }
 
 // stateAt rebuilds one crash state of a life.

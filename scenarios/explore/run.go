@@ -271,13 +271,26 @@ func (r *run) nestedDone(res *caseResult) {
 		r.report.Unique += n.Unique
 	}
 	for _, f := range res.found {
-		for i := range r.report.Models {
-			if r.report.Models[i].Model == f.c.outermost() {
-				r.report.Models[i].Violations++
-			}
+		if row := r.rowOf(f.c); row != nil {
+			row.Violations++
 		}
 		r.finds.add(f, r.describe)
 	}
+}
+
+// rowOf is the row that a nested case counts for: that of the model of its last crash, or of
+// its first if that model has none.
+func (r *run) rowOf(c *caseOf) *report.Model {
+	var first *report.Model
+	for i := range r.report.Models {
+		switch m := &r.report.Models[i]; m.Model {
+		case c.cut.Model:
+			return m
+		case c.outermost():
+			first = m
+		}
+	}
+	return first
 }
 
 // outermost is the model of the first crash in a case's chain.

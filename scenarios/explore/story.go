@@ -12,20 +12,29 @@ import (
 // storyMax is how many of the last things that happened a story tells.
 const storyMax = 7
 
-// story is what happened, in one line: the last calls and syncs before each cut, and what
-// the cut left.
-func story(c *caseOf) string {
-	l := c.life
+// story is what happened, in one line: the last calls and syncs before each cut, what the
+// cut left, and what was done behind the last one before the violation showed.
+func story(c *caseOf, then string) string {
+	parts := crashes(c, "CUT")
+	if then != "" {
+		parts = append(parts, then)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// crashes tells the lives up to a cut.
+func crashes(c *caseOf, name string) []string {
 	var parts []string
-	for i, before := range l.chain {
-		parts = append(parts, fmt.Sprintf("CUT %d (%s, %s)", i+1, before.Model, before.Choice))
+	l := c.life
+	if l.parent != nil {
+		parts = crashes(l.parent, fmt.Sprintf("CUT %d, %s", l.depth, l.parent.cut.Model))
 	}
 	parts = append(parts, tell(l.hist.Ops[l.first:min(c.cut.At, len(l.hist.Ops))])...)
 	where := ""
 	if c.cut.Inside && c.cut.At < len(l.hist.Ops) {
 		where = "inside " + l.hist.Ops[c.cut.At].String() + ": "
 	}
-	return strings.Join(append(parts, "CUT ("+where+c.state.Why()+")"), " · ")
+	return append(parts, name+" ("+where+c.state.Why()+")")
 }
 
 // tell gives the last things that happened, runs of acknowledged appends in one.

@@ -6,11 +6,14 @@ import (
 )
 
 // CheckAgain judges the recovery after one more record was appended to a recovered journal
-// and acknowledged: UP206 and UP207. before is what the first recovery returned.
+// and acknowledged: UP206, UP207 and UP211. before is what the first recovery returned.
 func CheckAgain(before [][]byte, appended []byte, o Outcome) []Violation {
 	want := append(append([][]byte(nil), before...), appended)
 	fail := func(rule, text string, got []string) []Violation {
 		return []Violation{{Rule: rule, Text: text, Want: Words(want), Got: got}}
+	}
+	if o.Class == NotFound {
+		return fail("UP211", "the journal's name is lost, with an acknowledged record in it", []string{o.Err})
 	}
 	if o.Class != OK {
 		return fail("UP206", "after one more append, recovery "+o.Class.String(), []string{o.Err})

@@ -176,6 +176,7 @@ func TestCheckAgain(t *testing.T) {
 		{"an old one lost", recovered("ax"), "UP207"},
 		{"one too many", recovered("abxx"), "UP202"},
 		{"refused", oracle.Outcome{Class: oracle.Corrupt}, "UP206"},
+		{"the name lost", oracle.Outcome{Class: oracle.NotFound}, "UP211"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found := oracle.CheckAgain(before, []byte("x"), c.o)

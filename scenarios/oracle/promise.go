@@ -86,6 +86,7 @@ type Violation struct {
 	Text string   // what is wrong, in one line
 	Want []string // the records (or words) that were promised
 	Got  []string // what came back
+	Then string   // what was done behind the cut before it showed; empty: recovery showed it
 }
 
 // Verdict is the judgement of one state.

@@ -95,6 +95,8 @@ type Finding struct {
 	Repro string   `json:"repro"` // the file that was saved; empty if none was
 	Rerun string   `json:"rerun,omitempty"`
 
+	// Later: recovery was right; it showed after one more append.
+	Later bool `json:"-"`
 	// File is the content of the repro file.
 	File *Repro `json:"-"`
 }
