@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // Version is the trace format that [Encode] writes and the newest that [Decode] reads.
@@ -32,7 +33,8 @@ func (e *FormatError) Unwrap() error { return e.Cause }
 // ErrVersion is the cause when a trace was written by a newer unplug.
 var ErrVersion = errors.New("written by a newer unplug: upgrade unplug to read it")
 
-// Encode writes ops as JSON lines, header first.
+// Encode writes ops as JSON lines, header first. Names and texts must be UTF-8: JSON has no
+// other, and would change them in silence.
 func Encode(w io.Writer, ops []Op) error {
 	bw := bufio.NewWriter(w)
 	enc := json.NewEncoder(bw)
@@ -40,7 +42,10 @@ func Encode(w io.Writer, ops []Op) error {
 	if err := enc.Encode(header{"trace", Version}); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	for _, op := range ops {
+	for i, op := range ops {
+		if s, ok := op.notUTF8(); ok {
+			return fmt.Errorf("trace: op %d: %q is not UTF-8: a trace file cannot hold it", i, s)
+		}
 		if err := enc.Encode(op); err != nil {
 			return fmt.Errorf("trace: %w", err)
 		}
@@ -48,8 +53,18 @@ func Encode(w io.Writer, ops []Op) error {
 	return bw.Flush()
 }
 
+// notUTF8 finds a string of op that JSON would change.
+func (o Op) notUTF8() (string, bool) {
+	for _, s := range [...]string{o.Path, o.Path2, string(o.Result), o.Err, o.Fault, o.Text} {
+		if !utf8.ValidString(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
 // Decode reads what [Encode] wrote. Errors are of type [*FormatError]: a missing header, an
-// unknown member or kind, a newer version, an unterminated last line.
+// unknown member or kind, a second value in a line, a newer version, an unterminated last line.
 func Decode(r io.Reader) ([]Op, error) {
 	br := bufio.NewReader(r)
 	var ops []Op
@@ -68,7 +83,10 @@ func Decode(r io.Reader) ([]Op, error) {
 			err = decodeHeader(raw)
 		} else {
 			var op Op
-			if err = decodeStrict(raw, &op); err == nil {
+			if err = decodeStrict(raw, &op); err == nil && op.Kind == KindNone {
+				err = errors.New("the op has no kind")
+			}
+			if err == nil {
 				ops = append(ops, op)
 			}
 		}
@@ -92,5 +110,11 @@ func decodeHeader(raw []byte) error {
 func decodeStrict(raw []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	return dec.Decode(v)
+	if err := dec.Decode(v); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one value in the line")
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -13,11 +14,21 @@ type Log struct {
 	ops []Op
 }
 
+// firstOps is the room that a log begins with: a recovery and one append fit, and growing
+// from one op up would copy them five times.
+const firstOps = 24
+
 // Record appends op and returns its number, from 0. The log keeps op.Data as it is: the
 // caller must not change those bytes afterwards.
 func (l *Log) Record(op Op) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ops == nil {
+		l.ops = make([]Op, 0, 4) // many logs are short: spare them the first growth steps
+	}
+	if l.ops == nil {
+		l.ops = make([]Op, 0, firstOps)
+	}
 	l.ops = append(l.ops, op)
 	return len(l.ops) - 1
 }
@@ -41,5 +52,5 @@ func (l *Log) Len() int {
 func (l *Log) Ops() []Op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ops[:len(l.ops):len(l.ops)]
+	return slices.Clip(l.ops)
 }

@@ -137,7 +137,10 @@ func (j *judge) again(c *caseOf, v *oracle.Verdict, second *life, now *image.Ima
 // secondLife is the recovery and the append that followed a crash, as a history that can
 // be cut. A kill leaves the writes of the life before pending.
 func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, first oracle.Outcome, record []byte) *life {
-	hist := &crash.History{Base: pending.Base, Ops: append(pending.Ops[:len(pending.Ops):len(pending.Ops)], ops...)}
+	hist := &crash.History{Base: pending.Base, Ops: ops}
+	if len(pending.Ops) > 0 {
+		hist.Ops = append(pending.Ops[:len(pending.Ops):len(pending.Ops)], ops...)
+	}
 	prior := inherit(first.Recovered.Records, c.promise.Calls)
 	l := newLife(hist, len(pending.Ops), prior, func(int) oracle.Call { return oracle.Call{Record: record} })
 	l.chain = append(c.life.chain[:len(c.life.chain):len(c.life.chain)], c.cut)
