@@ -169,3 +169,9 @@ func (m *Mem) unnamed(ino trace.Ino) {
 		m.img.Drop(ino)
 	}
 }
+
+// removed reports whether an open folder has lost its name.
+func (m *Mem) removed(dir trace.Ino) bool {
+	info, ok := m.img.Stat(dir)
+	return !ok || info.Nlink == 0 && dir != trace.Root
+}

@@ -15,10 +15,12 @@ type memInfo struct {
 	info image.Info
 }
 
-func (i *memInfo) Name() string       { return i.name }
-func (i *memInfo) Size() int64        { return i.info.Size }
-func (i *memInfo) ModTime() time.Time { return memEpoch().Add(time.Duration(i.info.ModTime) * time.Second) }
-func (i *memInfo) IsDir() bool        { return i.info.Dir }
+func (i *memInfo) Name() string { return i.name }
+func (i *memInfo) Size() int64  { return i.info.Size }
+func (i *memInfo) ModTime() time.Time {
+	return memEpoch().Add(time.Duration(i.info.ModTime) * time.Second)
+}
+func (i *memInfo) IsDir() bool { return i.info.Dir }
 
 // Sys is an *image.Info.
 func (i *memInfo) Sys() any { return &i.info }

@@ -33,7 +33,12 @@ func (f *memFile) next(n int, take func(image.Entry) bool) error {
 		}
 		f.list.names = f.list.names[1:]
 	}
-	if n > 0 && got == 0 {
+	switch {
+	case n > 0 && got == n:
+		return nil
+	case f.fs.removed(f.ino): // the kernel is asked for more, and refuses
+		return memError("readdirent", f.name, syscall.ENOENT)
+	case n > 0 && got == 0:
 		return io.EOF
 	}
 	return nil

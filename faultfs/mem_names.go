@@ -154,6 +154,9 @@ func (m *Mem) rename(oldname, newname string) syscall.Errno {
 			return syscall.EEXIST
 		}
 	}
+	if memNul(newname) {
+		return syscall.EINVAL // before the kernel sees either
+	}
 	o, errno := m.resolve(oldname)
 	if errno != 0 {
 		return errno
@@ -207,6 +210,9 @@ func (m *Mem) Link(oldname, newname string) error {
 }
 
 func (m *Mem) link(oldname, newname string) syscall.Errno {
+	if memNul(newname) {
+		return syscall.EINVAL
+	}
 	ino, errno := m.find(oldname)
 	if errno != 0 {
 		return errno

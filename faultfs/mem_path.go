@@ -31,11 +31,14 @@ func (m *Mem) isDir(ino trace.Ino) bool {
 	return ok && info.Dir
 }
 
+// memNul reports whether name holds a NUL, which no system call can be given.
+func memNul(name string) bool { return strings.IndexByte(name, 0) >= 0 }
+
 // resolve walks name as the kernel does: every part but the last must be a folder, "a/../b"
 // needs a, and a relative path starts at "/". An error of the last part alone is p.bad.
 func (m *Mem) resolve(name string) (memPath, syscall.Errno) {
 	switch {
-	case strings.IndexByte(name, 0) >= 0:
+	case memNul(name):
 		return memPath{}, syscall.EINVAL
 	case name == "":
 		return memPath{}, syscall.ENOENT
