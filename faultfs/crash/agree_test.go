@@ -15,7 +15,7 @@ func fifoModels() []Model {
 	return []Model{Contiguous, OwnPage, Ext4Ordered, Ext4OOO, Writeback}
 }
 
-const mostStates = 3000
+const mostStates = 400
 
 // walked is every state of the space by hash, after checking that each is a different
 // image, that each is contained, and that each can be made again from its choice.

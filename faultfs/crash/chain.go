@@ -312,9 +312,9 @@ func (c *chain) contains(img *image.Image) error {
 
 // nearest says how img differs from the stop that agrees with it furthest.
 func (c *chain) nearest(img *image.Image) error {
-	best, where := diff(c.start, img), "the durable start"
+	best, where := diff(c.start, img, nil), "the durable start"
 	c.each(true, func(got *image.Image, i, stop int) bool {
-		if d := diff(got, img); d.after(best) {
+		if d := diff(got, img, nil); d.after(best) {
 			best, where = d, fmt.Sprintf("op %d, %d bytes of it", c.links[i].at, stop)
 			if c.links[i].op.Kind != trace.Write {
 				where = fmt.Sprintf("op %d", c.links[i].at)

@@ -12,14 +12,20 @@ import (
 // hold img's bytes; then all that is not in doubt must be as it is in the durable image.
 // Parts do not depend on each other, so no product is walked.
 func (s *product) contains(img *image.Image) error {
-	want := s.dur.Clone() // grows into a state that agrees with img wherever a part speaks
+	want := s.dur.Clone() // comes to show the names that fit, part by part
 	got := pathsByName(img)
+	open := map[trace.Ino]bool{}
 	for i := range s.parts {
-		if err := s.containsPart(&s.parts[i], want, img, got); err != nil {
+		f, err := s.fitting(&s.parts[i], want, img, got)
+		if err != nil {
 			return err
 		}
+		f.show(want)
+		for _, sl := range f.slots {
+			open[sl.ino] = true
+		}
 	}
-	if d := diff(want, img); d.level != 0 {
+	if d := diff(want, img, open); d.level != 0 {
 		return fmt.Errorf("no choice leaves this: %s", d.text)
 	}
 	return nil
@@ -34,38 +40,36 @@ func pathsByName(img *image.Image) map[string]image.Info {
 	return paths
 }
 
-// containsPart sets in want the family of p that fits img.
-func (s *product) containsPart(p *part, want, img *image.Image, got map[string]image.Info) error {
+// show gives img the names and modes of f.
+func (f *family) show(img *image.Image) {
+	for _, e := range f.sel {
+		e.apply(img)
+	}
+	for _, m := range f.modes {
+		if info, ok := img.Stat(m.ino); ok && info.Mode != m.mode {
+			img.Chmod(m.ino, m.mode)
+		}
+	}
+}
+
+// fitting is the family of p that img may be of.
+func (s *product) fitting(p *part, want, img *image.Image, got map[string]image.Info) (*family, error) {
 	var best misfit
 	for _, f := range p.fams {
 		try := want.Clone()
-		for _, e := range f.sel {
-			e.apply(try)
-		}
-		for _, m := range f.modes {
-			try.Chmod(m.ino, m.mode)
-		}
+		f.show(try)
 		bad := s.fitNames(f, try, got)
 		if bad.err == nil {
 			bad = s.fitFiles(f, try, img, got)
 		}
 		if bad.err == nil {
-			for _, e := range f.sel {
-				e.apply(want)
-			}
-			for _, m := range f.modes {
-				want.Chmod(m.ino, m.mode)
-			}
-			for _, sl := range f.slots {
-				copyFile(want, try, sl.ino)
-			}
-			return nil
+			return f, nil
 		}
 		if best.err == nil || bad.level > best.level || bad.level == best.level && bad.off > best.off {
 			best = bad
 		}
 	}
-	return best.err
+	return nil, best.err
 }
 
 // misfit is why a family does not fit, and how far it got.
@@ -114,7 +118,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// fitFiles compares the content of each slot, and puts what fits into try.
+// fitFiles compares the content of each slot, under all its names.
 func (s *product) fitFiles(f *family, try, img *image.Image, got map[string]image.Info) misfit {
 	paths := map[trace.Ino][]string{}
 	try.Walk(func(path string, info image.Info) bool {
@@ -137,9 +141,6 @@ func (s *product) fitFiles(f *family, try, img *image.Image, got map[string]imag
 			}
 			content = b
 		}
-		try.Truncate(sl.ino, 0)
-		try.Truncate(sl.ino, int64(len(content)))
-		try.WriteAt(sl.ino, content, 0)
 	}
 	return misfit{}
 }
@@ -193,15 +194,4 @@ func (c *cell) nearest(b []byte) int {
 		most = max(most, mismatch(opt, b))
 	}
 	return most
-}
-
-// copyFile makes the content of ino in to that of from.
-func copyFile(to, from *image.Image, ino trace.Ino) {
-	b := from.Bytes(ino)
-	if bytes.Equal(to.Bytes(ino), b) {
-		return
-	}
-	to.Truncate(ino, 0)
-	to.Truncate(ino, int64(len(b)))
-	to.WriteAt(ino, b, 0)
 }

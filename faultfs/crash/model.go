@@ -39,26 +39,29 @@ func Default() []Model {
 
 // ParseModel is the model of that name. The error lists all ten.
 func ParseModel(name string) (Model, error) {
+	if m := Model(name); m.DefaultTear() != 0 {
+		return m, nil
+	}
 	names := make([]string, 0, len(Models()))
 	for _, m := range Models() {
-		if string(m) == name {
-			return m, nil
-		}
 		names = append(names, string(m))
 	}
 	return "", fmt.Errorf("unknown model %q: choose one of %s", name, strings.Join(names, ", "))
 }
 
 // DefaultTear is the unit, in bytes, at which the model tears writes when [Options.Tear]
-// is 0. It is the one that real systems of that kind showed, or the harshest that they may.
+// is 0: the one that real systems of that kind showed, or the harshest that they may. It is
+// 0 for a name that is no model.
 func (m Model) DefaultTear() int {
 	switch m {
 	case Prefix, LyingFlush:
 		return 1
 	case Ext4OOO, Ext4Ordered, Contiguous, Writeback, PosixWorst:
 		return 512
-	default:
+	case Kill, Synced, OwnPage:
 		return 4096
+	default:
+		return 0
 	}
 }
 

@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"bytes"
+
 	"github.com/unplug-go/unplug/faultfs/image"
 )
 
@@ -13,7 +15,12 @@ type walker struct {
 	boxes []int // -1: not set yet
 	cells []cellOf
 	opts  []int
+	buf   []byte
 }
+
+// block is the piece in which bytes that are the same already are left alone: images share
+// memory in pieces of this size.
+const block = 512
 
 func newWalker(s *product) *walker {
 	w := &walker{s: s, img: s.dur.Clone(), fams: make([]int, len(s.parts))}
@@ -39,15 +46,7 @@ func (w *walker) setNames(fams []int) {
 			continue
 		}
 		w.fams[i] = f
-		fam := w.s.parts[i].fams[f]
-		for _, e := range fam.sel {
-			e.apply(w.img)
-		}
-		for _, m := range fam.modes {
-			if info, ok := w.img.Stat(m.ino); ok && info.Mode != m.mode {
-				w.img.Chmod(m.ino, m.mode)
-			}
-		}
+		w.s.parts[i].fams[f].show(w.img)
 	}
 	w.slots, w.cells, w.opts = w.s.slots(fams), w.cells[:0], w.opts[:0]
 	w.boxes = make([]int, len(w.slots))
@@ -90,15 +89,31 @@ func (w *walker) resize(s *slot, b *box) {
 		w.img.WriteAt(s.ino, buf, info.Size)
 	}
 	for _, c := range b.cells {
-		w.img.WriteAt(s.ino, c.opts[0], c.off)
+		n := len(c.opts[0])
+		if cap(w.buf) < n {
+			w.buf = make([]byte, n)
+		}
+		w.img.ReadAt(s.ino, w.buf[:n], c.off)
+		w.patch(cellOf{c, s.ino}, w.buf[:n], c.opts[0])
+	}
+}
+
+// patch makes the bytes of a cell, which are old, to be now.
+func (w *walker) patch(c cellOf, old, now []byte) {
+	for at := 0; at < len(now); {
+		end := min(at+block-int((c.off+int64(at))%block), len(now))
+		if !bytes.Equal(old[at:end], now[at:end]) {
+			w.img.WriteAt(c.ino, now[at:end], c.off+int64(at))
+		}
+		at = end
 	}
 }
 
 // put gives cell i its content number o.
 func (w *walker) put(i, o int) {
-	if c := &w.cells[i]; w.opts[i] != o {
+	if c := w.cells[i]; w.opts[i] != o {
+		w.patch(c, c.opts[w.opts[i]], c.opts[o])
 		w.opts[i] = o
-		w.img.WriteAt(c.ino, c.opts[o], c.off)
 	}
 }
 
