@@ -21,12 +21,12 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
-func memCreate(t testing.TB, m *faultfs.Mem, name, text string) afero.File {
-	t.Helper()
+func memCreate(tb testing.TB, m *faultfs.Mem, name, text string) afero.File {
+	tb.Helper()
 	f, err := m.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	_, err = f.WriteString(text)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return f
 }
 
@@ -226,10 +226,10 @@ func TestMemRootStays(t *testing.T) {
 	require.NoError(t, err, "above the root is the root")
 }
 
-// TestMemGoesOn: the error of an image that does nothing is never a typed nil.
+// TestMemPlainNil: the error of an image that does nothing is never a typed nil.
 func TestMemPlainNil(t *testing.T) {
 	m := faultfs.NewMem(nil)
-	var err error = m.Mkdir("d", 0o700)
+	err := m.Mkdir("d", 0o700)
 	require.True(t, err == nil) //nolint:testifylint // a typed nil would pass NoError's reflection
 	f, err := m.Open("none")
 	require.Error(t, err)

@@ -4,7 +4,6 @@ package faultfs_test
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,7 +102,7 @@ func TestPosixCases(t *testing.T) {
 
 // TestPosixNotices breaks the copy in small ways: the comparison must see each.
 func TestPosixNotices(t *testing.T) {
-	make := []posixOp{{Do: "open", Name: "f", Flag: os.O_RDWR | os.O_CREATE, Perm: 0o600}, {Do: "write", Data: "ab"}}
+	first := []posixOp{{Do: "open", Name: "f", Flag: os.O_RDWR | os.O_CREATE, Perm: 0o600}, {Do: "write", Data: "ab"}}
 	for name, harm := range map[string]func(m *posixSide) error{
 		"byte": func(m *posixSide) error { return afero.WriteFile(m.fs, "/f", []byte("aB"), 0o600) },
 		"size": func(m *posixSide) error { return afero.WriteFile(m.fs, "/f", []byte("ab\x00"), 0o600) },
@@ -115,10 +114,9 @@ func TestPosixNotices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kernel, mem := posixKernel(t, t.TempDir()), posixMem(t)
-			require.Empty(t, posixDiffer(kernel, mem, make))
+			require.Empty(t, posixDiffer(kernel, mem, first))
 			require.NoError(t, harm(mem))
 			require.NotEmpty(t, cmp.Diff(kernel.tree(), mem.tree()))
-			require.NotEqual(t, filepath.Base(kernel.root), "root")
 		})
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
-//nolint:gochecknoglobals // keeps the compiler from leaving out what is measured
+// The sinks keep the compiler from leaving out what is measured.
 var (
 	stateSink *image.Image
 	hashSink  image.Hash
 )
 
-var sizes = []struct { //nolint:gochecknoglobals // a table
+var sizes = []struct {
 	name  string
 	bytes int
 }{{"4KiB", 4 << 10}, {"64KiB", 64 << 10}, {"1MiB", 1 << 20}, {"16MiB", 16 << 20}}
@@ -51,6 +51,7 @@ func BenchmarkStateHash(b *testing.B) {
 }
 
 func benchState(b *testing.B, kind string, size int, hash bool) {
+	b.Helper()
 	base, ino := grown(size)
 	base.Hash()
 	line := []byte(fmt.Sprintf("%0100d", 7))
