@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -201,6 +200,6 @@ func TestWordsForShells(t *testing.T) {
 		"":                           "''",
 		"$HOME":                      "'$HOME'",
 	} {
-		assert.Equal(t, want, quoteArg(word), fmt.Sprintf("%q", word))
+		assert.Equalf(t, want, quoteArg(word), "%q", word)
 	}
 }

@@ -17,6 +17,9 @@ const (
 	lineEvery   = 30 * time.Second
 )
 
+// barCells is how long the bar is.
+const barCells = 8
+
 // progress shows on stderr how far a run is.
 type progress struct {
 	app      *app
@@ -121,11 +124,11 @@ func (p *progress) bar() string {
 	head := " " + clock(elapsed)
 	if p.duration > 0 {
 		share := min(float64(elapsed)/float64(p.duration), 1)
-		full := int(share * 12)
-		head += fmt.Sprintf("/%s %s%s %d%%", clock(p.duration), strings.Repeat("█", full), strings.Repeat("░", 12-full), int(share*100))
+		full := int(share * barCells)
+		head += fmt.Sprintf("/%s %s%s %d%%", clock(p.duration), strings.Repeat("█", full), strings.Repeat("░", barCells-full), int(share*100))
 	}
-	s := fmt.Sprintf("%s  %d states %d/s  unique %d  tail %d  closed %d  bad %d  %s",
-		head, now.States, rate, now.Unique, now.Tails, now.Closed, now.Bad, now.Model)
+	s := fmt.Sprintf("%s  %d states %d/s  bad %d  %s  unique %d  tail %d  closed %d",
+		head, now.States, rate, now.Bad, now.Model, now.Unique, now.Tails, now.Closed)
 	if r := []rune(s); p.width > 0 && len(r) >= p.width {
 		s = string(r[:p.width-1])
 	}

@@ -34,7 +34,7 @@ func TestProgressInALog(t *testing.T) {
 
 func TestProgressOnATerminal(t *testing.T) {
 	p, _ := at(2 * time.Minute)
-	assert.Equal(t, " 00:30/02:00 ███░░░░░░░░░ 25%  9120 states 304/s  unique 3580  tail 7301  closed 1742  bad 0  ext4-ooo", p.bar())
+	assert.Equal(t, " 00:30/02:00 ██░░░░░░ 25%  9120 states 304/s  bad 0  ext4-ooo  unique 3580  tail 7301  closed 1742", p.bar())
 	p.width = 40
 	assert.Equal(t, 39, utf8.RuneCountInString(p.bar()), "it must not wrap, or it cannot be redrawn")
 	p, _ = at(0)
