@@ -58,7 +58,7 @@ func TestWalkIsTheBook(t *testing.T) {
 				continue
 			}
 			got := walked(t, sp)
-			requireSame(t, m, newBook(m, s.history(), len(s.ops), 4, int64(tear)).states(), got)
+			requireSame(t, m, newBook(m, s.history(), len(s.ops), int64(tear)).states(), got)
 		}
 	})
 }

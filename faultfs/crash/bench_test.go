@@ -24,6 +24,7 @@ func kib(n int) string {
 }
 
 func benchStates(b *testing.B, m Model, size int) {
+	b.Helper()
 	s := logOf(size)
 	for range 60 {
 		s.append("/log", record)
@@ -91,6 +92,7 @@ func BenchmarkEpochs(b *testing.B) {
 }
 
 func benchEpochs(b *testing.B, m Model, n int) {
+	b.Helper()
 	s := newScript().create("/log")
 	for range n {
 		s.append("/log", record).sync("/log")

@@ -31,7 +31,6 @@ type bookFile struct {
 	sizes []int64
 	steps []bookStep
 	syncs []int // completed
-	kind  trace.Kind
 }
 
 type bookStep struct {
@@ -39,8 +38,8 @@ type bookStep struct {
 	op   int
 }
 
-func newBook(m Model, h *History, end int, page, unit int64) *book {
-	b := &book{m: m, h: h, end: end, page: page, unit: unit, logs: map[trace.Ino]*bookFile{}}
+func newBook(m Model, h *History, end int, unit int64) *book {
+	b := &book{m: m, h: h, end: end, page: 4, unit: unit, logs: map[trace.Ino]*bookFile{}}
 	b.replace = m == Contiguous || m == Ext4Ordered || m == Ext4OOO
 	h.Base.Walk(func(_ string, info image.Info) bool {
 		if !info.Dir {

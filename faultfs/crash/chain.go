@@ -119,11 +119,9 @@ func (c *chain) each(only bool, show func(img *image.Image, link, stop int) bool
 		}
 		done := 0
 		for j := 1; j <= n; j++ {
-			stop := 0
+			stop := c.stop(l.op, j)
 			if only && l.some != nil {
 				stop = l.some[j-1]
-			} else {
-				stop = c.stop(l.op, j)
 			}
 			done = advance(img, l.op, done, stop)
 			if !show(img, i, stop) {

@@ -40,7 +40,7 @@ func pack(digits []int) string {
 	return b.String()
 }
 
-var errForeign = errors.New("no state of this space is called that: it belongs to another cut, model or history") //nolint:gochecknoglobals // a sentinel
+var errForeign = errors.New("no state of this space is called that: it belongs to another cut, model or history")
 
 func (s *product) parse(choice string) (place, error) {
 	words := map[byte][]int{}

@@ -15,7 +15,7 @@ import (
 // bookPrefix follows the definition of prefix: cut program order anywhere behind the last
 // atom that a completed sync covers.
 func bookPrefix(h *History, end int, tear int64) map[image.Hash]*image.Image {
-	b := newBook(Prefix, h, end, 4, tear)
+	b := newBook(Prefix, h, end, tear)
 	floor := 0 // ops before it are in every state
 	for i := range h.Ops[:end] {
 		for n := range i {
@@ -52,7 +52,7 @@ func bookPrefix(h *History, end int, tear int64) map[image.Hash]*image.Image {
 
 // bookSynced follows the definition of synced.
 func bookSynced(h *History, end int) *image.Image {
-	b := newBook(Synced, h, end, 4, 4)
+	b := newBook(Synced, h, end, 4)
 	img := h.Base.Clone()
 	type name struct {
 		dir  trace.Ino
@@ -119,7 +119,7 @@ type entrySet struct {
 }
 
 func newBookFree(h *History, end int, tear int64) *bookFree {
-	b := &bookFree{book: newBook(PosixWorst, h, end, 4, tear), out: map[image.Hash]*image.Image{}}
+	b := &bookFree{book: newBook(PosixWorst, h, end, tear), out: map[image.Hash]*image.Image{}}
 	for i := range h.Ops[:end] {
 		op := &h.Ops[i]
 		switch op.Kind {

@@ -23,20 +23,24 @@ func TestStatesByHand(t *testing.T) {
 	cases := []handCase{
 		{
 			"kill keeps all that was done, synced or not",
-			newScript().create("/a").append("/a", "xy"), Kill, 4, []string{"a=xy"},
+			newScript().create("/a").append("/a", "xy"), Kill, 4,
+			[]string{"a=xy"},
 		},
 		{
 			"synced has one state; a name without a folder sync is not in it",
-			newScript().create("/a").append("/a", "xy").sync("/a"), Synced, 4, []string{""},
+			newScript().create("/a").append("/a", "xy").sync("/a"), Synced, 4,
+			[]string{""},
 		},
 		{
 			"synced: a durable name of a file never synced shows an empty file",
-			newScript().create("/a").append("/a", "xy").sync("/"), Synced, 4, []string{"a="},
+			newScript().create("/a").append("/a", "xy").sync("/"), Synced, 4,
+			[]string{"a="},
 		},
 		{
 			"synced undoes an unsynced truncate and rename",
 			newScript().create("/a").append("/a", "xy").durable().truncate("/a", 1).rename("/a", "/b"),
-			Synced, 4, []string{"a=xy"},
+			Synced, 4,
+			[]string{"a=xy"},
 		},
 		{
 			"prefix is one line of bytes",
@@ -51,7 +55,8 @@ func TestStatesByHand(t *testing.T) {
 		{
 			"prefix: a sync makes all that came before durable, other files too",
 			newScript().create("/a").create("/b").durable().append("/a", "x").append("/b", "y").sync("/b").append("/a", "z"),
-			Prefix, 1, []string{"a=x; b=y", "a=xz; b=y"},
+			Prefix, 1,
+			[]string{"a=x; b=y", "a=xz; b=y"},
 		},
 		{
 			"contiguous never passes a byte that is not there, but stops at pages",
@@ -96,27 +101,33 @@ func TestNamesByHand(t *testing.T) {
 	cases := []handCase{
 		{
 			"a created file is missing, empty or there; its sync brings the name",
-			newScript().create("/a").append("/a", "x"), OwnPage, 4, []string{"", "a=", "a=x"},
+			newScript().create("/a").append("/a", "x"), OwnPage, 4,
+			[]string{"", "a=", "a=x"},
 		},
 		{
 			"a synced file has its name, without a folder sync",
-			newScript().create("/a").append("/a", "x").sync("/a"), OwnPage, 4, []string{"a=x"},
+			newScript().create("/a").append("/a", "x").sync("/a"), OwnPage, 4,
+			[]string{"a=x"},
 		},
 		{
 			"but not under posix-worst",
-			newScript().create("/a").append("/a", "x").sync("/a"), PosixWorst, 4, []string{"", "a=x"},
+			newScript().create("/a").append("/a", "x").sync("/a"), PosixWorst, 4,
+			[]string{"", "a=x"},
 		},
 		{
 			"a synced file brings the folders made to hold it",
-			newScript().mkdir("/d").create("/d/a").append("/d/a", "x").sync("/d/a"), Ext4OOO, 4, []string{"d/; d/a=x"},
+			newScript().mkdir("/d").create("/d/a").append("/d/a", "x").sync("/d/a"), Ext4OOO, 4,
+			[]string{"d/; d/a=x"},
 		},
 		{
 			"names are one chain: b is not there without a",
-			newScript().create("/a").create("/b"), Writeback, 4, []string{"", "a=", "a=; b="},
+			newScript().create("/a").create("/b"), Writeback, 4,
+			[]string{"", "a=", "a=; b="},
 		},
 		{
 			"under posix-worst they are independent",
-			newScript().create("/a").create("/b"), PosixWorst, 4, []string{"", "a=", "b=", "a=; b="},
+			newScript().create("/a").create("/b"), PosixWorst, 4,
+			[]string{"", "a=", "b=", "a=; b="},
 		},
 		{
 			"rename to a fresh name of bytes never synced: zero length",
@@ -150,7 +161,13 @@ func TestNamesByHand(t *testing.T) {
 		},
 		{
 			"a removed file comes back, unless its folder was synced",
-			newScript().create("/a").append("/a", "x").durable().remove("/a"), OwnPage, 4, []string{"a=x", ""},
+			newScript().create("/a").append("/a", "x").durable().remove("/a"), OwnPage, 4,
+			[]string{"a=x", ""},
+		},
+		{
+			"a linked file has both names or the old one, and one content",
+			newScript().create("/a").durable().link("/a", "/b").append("/a", "x"), OwnPage, 4,
+			[]string{"a=", "a=x", "a=; b=", "a=x; b=x"},
 		},
 		{
 			"a folder has one name, or none",

@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"slices"
+
 	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
@@ -132,15 +134,6 @@ func newKin(op *trace.Op) *kin {
 	return k
 }
 
-func (k *kin) has(ino trace.Ino) bool {
-	for _, have := range k.set {
-		if have == ino {
-			return true
-		}
-	}
-	return false
-}
-
 // covers reports whether the sync makes op durable. It must be asked about the latest op
 // first: a name that belongs to the file brings the folder that holds it into the family.
 func (k *kin) covers(op *trace.Op) bool {
@@ -154,7 +147,7 @@ func (k *kin) covers(op *trace.Op) bool {
 }
 
 func (k *kin) coversName(op *trace.Op) bool {
-	mine := k.has(op.Ino)
+	mine := slices.Contains(k.set, op.Ino)
 	if mine {
 		switch op.Kind {
 		case trace.Create, trace.Mkdir:

@@ -179,26 +179,9 @@ func resolve(m Model, o Options) (settings, error) {
 			return settings{}, fmt.Errorf("tear unit %d: choose 1, 512 or 4096 bytes", o.Tear)
 		}
 	}
-	base := m
-	if m == LyingFlush {
-		base = o.Base
-		if base == "" {
-			base = Prefix
-		}
-		if _, err := ParseModel(string(base)); err != nil {
-			return settings{}, fmt.Errorf("base of lying-flush: %w", err)
-		}
-		if base == Kill || base == LyingFlush {
-			return settings{}, fmt.Errorf("base of lying-flush: %s is no model of a power cut, choose another", base)
-		}
-		if s.lies = o.LyingSyncs; s.lies == 0 {
-			s.lies = 1
-		}
-	} else if o.LyingSyncs != 0 || o.Base != "" {
-		return settings{}, fmt.Errorf("LyingSyncs and Base belong to lying-flush, not to %s", m)
-	}
-	if s.lies < 0 {
-		return settings{}, fmt.Errorf("LyingSyncs %d: want 1 or more", s.lies)
+	base, err := s.lie(m, o)
+	if err != nil {
+		return settings{}, err
 	}
 	if o.Stale && base != Writeback && base != PosixWorst {
 		return settings{}, fmt.Errorf("stale bytes belong to writeback and posix-worst, not to %s", base)
@@ -207,8 +190,30 @@ func resolve(m Model, o Options) (settings, error) {
 	if o.ReplaceFlush != nil {
 		s.replace = *o.ReplaceFlush && !s.linear && !s.free
 	}
-	if m == LyingFlush {
-		s.model = base
-	}
+	s.model = base
 	return s, nil
+}
+
+// lie sets how many syncs lie, and gives the model whose rules hold otherwise.
+func (s *settings) lie(m Model, o Options) (Model, error) {
+	if m != LyingFlush {
+		if o.LyingSyncs != 0 || o.Base != "" {
+			return "", fmt.Errorf("LyingSyncs and Base belong to lying-flush, not to %s", m)
+		}
+		return m, nil
+	}
+	if o.LyingSyncs < 0 {
+		return "", fmt.Errorf("LyingSyncs %d: want 1 or more", o.LyingSyncs)
+	}
+	s.lies = max(o.LyingSyncs, 1)
+	if o.Base == "" {
+		return Prefix, nil
+	}
+	if _, err := ParseModel(string(o.Base)); err != nil {
+		return "", fmt.Errorf("base of lying-flush: %w", err)
+	}
+	if o.Base == Kill || o.Base == LyingFlush {
+		return "", fmt.Errorf("base of lying-flush: %s is no model of a power cut, choose another", o.Base)
+	}
+	return o.Base, nil
 }

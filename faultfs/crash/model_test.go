@@ -25,7 +25,7 @@ func TestParseModel(t *testing.T) {
 	}
 	_, err := ParseModel("ext5")
 	for _, m := range Models() {
-		assert.ErrorContains(t, err, string(m), "the error lists every model")
+		require.ErrorContains(t, err, string(m), "the error lists every model")
 	}
 	assert.Len(t, Models(), 10)
 }
@@ -46,10 +46,10 @@ func TestOptionsSayWhatIsWrong(t *testing.T) {
 		{OwnPage, Options{Stale: true}, "stale bytes belong to"},
 	} {
 		_, err := NewSpace(c.m, h, Cut{}, c.o)
-		assert.ErrorContains(t, err, c.want, "%s %+v", c.m, c.o)
+		require.ErrorContains(t, err, c.want, "%s %+v", c.m, c.o)
 	}
 	_, err := NewSpace(Prefix, h, Cut{At: 1}, Options{})
-	assert.ErrorContains(t, err, "outside the history")
+	require.ErrorContains(t, err, "outside the history")
 	p, err := NewPlanner(Prefix, newScript().create("/a").create("/b").history(), Options{})
 	require.NoError(t, err)
 	_, err = p.Space(Cut{At: 2})

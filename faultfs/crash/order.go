@@ -1,5 +1,7 @@
 package crash
 
+import "slices"
+
 // Order is, for each model of a power cut, the models that allow every state that it
 // allows, at equal options: whoever survives one of those survives it too. Tear units
 // must be equal, except that what [Prefix] tears at whole pages is allowed by the models
@@ -32,10 +34,5 @@ func Order(m Model) []Model {
 // Weaker reports whether a allows only states that b allows too, as [Order] has it: b is
 // the harder model to survive.
 func Weaker(a, b Model) bool {
-	for _, m := range Order(a) {
-		if m == b {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(Order(a), b)
 }

@@ -22,10 +22,20 @@ type Space struct {
 // body is one way to hold a set of states: a line of them (kill, prefix, synced) or a
 // product of independent choices (the rest).
 type body interface {
+	set
+	naming
+}
+
+// set is the body as a set of images.
+type set interface {
 	count() *big.Int
 	walk(yield func(*image.Image, place) bool)
 	sample(rng *rand.Rand, n int, yield func(*image.Image, place) bool)
 	contains(img *image.Image) error
+}
+
+// naming makes states from names and says what they are.
+type naming interface {
 	parse(choice string) (place, error)
 	make(p place) *image.Image
 	text(p place) string

@@ -275,7 +275,7 @@ func TestContainsSaysWhere(t *testing.T) {
 			require.NoError(t, err)
 			err = sp.Contains(c.img)
 			if m == Synced { // one state, of another size
-				assert.Error(t, err, "%s", c.want)
+				require.Error(t, err, "%s", c.want)
 				continue
 			}
 			if assert.Error(t, err, "%s", c.want) {
@@ -304,8 +304,8 @@ func TestCovered(t *testing.T) {
 					sync("/").         // 7
 					mkdir("/d").       // 8: never
 					rename("/a", "/d/a").
-					sync("/d").         // 10: half of 9
-					chmod("/d/a", 0640) // 11
+					sync("/d").          // 10: half of 9
+					chmod("/d/a", 0o640) // 11
 	h := s.history()
 	want := []bool{true, true, true, false, true, true, false, true, false, false, true, false}
 	assert.Equal(t, want, Covered(h, len(h.Ops)))

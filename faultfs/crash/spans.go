@@ -114,7 +114,7 @@ func (s *spans) fill(g *group, u *unit, stale bool) error {
 			if p.gen != v.gen || p.lo >= g.hi || p.lo+int64(len(p.data)) <= g.lo {
 				continue
 			}
-			for _, old := range set[:len(set):len(set)] {
+			for _, old := range slices.Clip(set) {
 				set = addVersion(set, version{at: p.at, gen: v.gen, data: overlay(old.data, p.data, p.lo-g.lo)})
 			}
 			if len(set) > maxContents {

@@ -168,20 +168,21 @@ func align(a, b *box, ai, bi trace.Ino, dur *image.Image) (aa, bb box, ok bool) 
 		if ca != nil && cb != nil && len(ca.opts[0]) != len(cb.opts[0]) {
 			return *a, *b, false
 		}
-		n := int64(0)
-		if ca != nil {
-			n = int64(len(ca.opts[0]))
-		} else {
-			n = int64(len(cb.opts[0]))
-			ca = newCell(off, n, []version{{at: -1, data: da[off : off+n]}})
-		}
-		if cb == nil {
-			cb = newCell(off, n, []version{{at: -1, data: db[off : off+n]}})
-		}
+		ca, cb = fill(ca, cb, off, da), fill(cb, ca, off, db)
+		n := int64(len(ca.opts[0]))
 		aa.cells, bb.cells = append(aa.cells, ca), append(bb.cells, cb)
 		at, i, j = off+n, na, nb
 	}
 	return aa, bb, bytes.Equal(da[at:], db[at:])
+}
+
+// fill is c, or in its place the cell like d that has only the durable content.
+func fill(c, d *cell, off int64, durable []byte) *cell {
+	if c != nil {
+		return c
+	}
+	n := int64(len(d.opts[0]))
+	return newCell(off, n, []version{{at: -1, data: durable[off : off+n]}})
 }
 
 // take is the i-th cell if it begins at off, and the index of the next one.

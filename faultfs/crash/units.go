@@ -161,7 +161,7 @@ func (c *content) write(p *pend) {
 	for b := (p.off / c.set.page) * c.set.page; b < end; b += c.set.page {
 		page := b / c.set.page
 		key := pageGen{page, c.genAt(page, len(c.steps))}
-		if _, ok := c.alloc[key]; !ok && !(key.gen == 0 && b < c.size) {
+		if _, ok := c.alloc[key]; !ok && (key.gen > 0 || b >= c.size) {
 			c.alloc[key] = p.at
 		}
 	}

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/unplug-go/unplug/faultfs/image"
 )
@@ -120,8 +121,8 @@ func (w *walker) put(i, o int) {
 // nextOpt counts the contents of the cells up by one, the last fastest; false is the end,
 // with every cell at its oldest again.
 func (w *walker) nextOpt() bool {
-	for i := len(w.cells) - 1; i >= 0; i-- {
-		if w.opts[i]+1 < len(w.cells[i].opts) {
+	for i, c := range slices.Backward(w.cells) {
+		if w.opts[i]+1 < len(c.opts) {
 			w.put(i, w.opts[i]+1)
 			return true
 		}
