@@ -111,7 +111,7 @@ func Run(t *testing.T, subject Subject, opts ...Option) {
 			check(t, &s, cfg)
 		})
 	}
-	abilities(t, subject, s.cfg)
+	abilities(t, s.cfg)
 }
 
 func (s *settings) shorten() {
@@ -128,7 +128,7 @@ func (s *settings) shorten() {
 }
 
 // abilities names the scenarios that the subject cannot run.
-func abilities(t *testing.T, subject Subject, cfg explore.Config) {
+func abilities(t *testing.T, cfg explore.Config) {
 	t.Helper()
 	missing := explore.Missing(cfg)
 	for _, name := range []string{"batch", "compaction", "markers"} {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unplug-go/unplug/faultfs/crash"
@@ -71,7 +72,7 @@ func places(ops []trace.Op, first int) []place {
 		if n == len(ops) {
 			return append(out, place{crash.Cut{At: n}, kinds})
 		}
-		inside := kinds[:len(kinds):len(kinds)]
+		inside := slices.Clip(kinds)
 		switch op := ops[n]; {
 		case op.IsSync():
 			kinds = append(kinds, CutBeforeBarrier)
@@ -124,10 +125,8 @@ func matches(kinds, filter []CutKind) bool {
 		return true
 	}
 	for _, k := range kinds {
-		for _, f := range filter {
-			if k == f {
-				return true
-			}
+		if slices.Contains(filter, k) {
+			return true
 		}
 	}
 	return false

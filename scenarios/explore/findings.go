@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/unplug-go/unplug/scenarios/oracle"
@@ -82,7 +83,7 @@ func (r *run) describe(x found) *report.Finding {
 
 // repro is the file that reruns a violation: only the steps that the first crash can see.
 func (r *run) repro(x found) *report.Repro {
-	cuts := append(x.c.life.chain[:len(x.c.life.chain):len(x.c.life.chain)], x.c.cut)
+	cuts := append(slices.Clip(x.c.life.chain), x.c.cut)
 	cuts[len(cuts)-1].Choice = x.c.state.Choice()
 	p := &report.Repro{
 		Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: x.Rule,

@@ -14,14 +14,14 @@ import (
 
 // firstLife drives the workload on an empty disk. A subject that fails without any fault
 // is a finding, and gives no life.
-func (r *run) firstLife() (*life, error) {
+func (r *run) firstLife() *life {
 	l, bad, unused := drive(r.judge, r.program, r.cfg.Plan)
 	for _, rule := range unused {
 		r.vacuous("UP405", fmt.Sprintf("the rule %q never applied", rule))
 	}
 	if bad != nil {
 		r.finds.add(found{violation{*bad, ""}, nil}, r.describe)
-		return nil, nil
+		return nil
 	}
 	ops, syncs := 0, 0
 	for _, op := range l.hist.Ops {
@@ -35,11 +35,11 @@ func (r *run) firstLife() (*life, error) {
 	switch {
 	case ops == 0:
 		r.vacuous("UP401", "the subject did nothing on the file system that it was given")
-		return nil, nil
+		return nil
 	case syncs == 0 && len(r.cfg.Plan.Rules) == 0:
 		r.vacuous("UP402", "the subject never synced a file or a folder")
 	}
-	return l, nil
+	return l
 }
 
 // drive performs a program on a fresh fault layer and gives the life that it makes; or what
@@ -107,15 +107,4 @@ func closed(j *judge, p workload.Program) (img *image.Image, err error) {
 		return nil, err
 	}
 	return mem.Image(), nil
-}
-
-// markers counts the compaction markers that a trace reached.
-func markers(ops []trace.Op) int {
-	n := 0
-	for _, op := range ops {
-		if m, ok := workload.ParseMark(op.Text); ok && op.Kind == trace.Note && m.What == "marker" {
-			n++
-		}
-	}
-	return n
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/unplug-go/unplug/faultfs"
@@ -139,11 +140,11 @@ func (j *judge) again(c *caseOf, v *oracle.Verdict, second *life, now *image.Ima
 func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, first oracle.Outcome, record []byte) *life {
 	hist := &crash.History{Base: pending.Base, Ops: ops}
 	if len(pending.Ops) > 0 {
-		hist.Ops = append(pending.Ops[:len(pending.Ops):len(pending.Ops)], ops...)
+		hist.Ops = append(slices.Clip(pending.Ops), ops...)
 	}
 	prior := inherit(first.Recovered.Records, c.promise.Calls)
 	l := newLife(hist, len(pending.Ops), prior, func(int) oracle.Call { return oracle.Call{Record: record} })
-	l.chain = append(c.life.chain[:len(c.life.chain):len(c.life.chain)], c.cut)
+	l.chain = append(slices.Clip(c.life.chain), c.cut)
 	l.parent = c
 	l.depth = c.life.depth + 1
 	l.kill = c.promise.Domain == oracle.Kill
@@ -155,7 +156,7 @@ func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, fi
 }
 
 // drive performs steps; a panic or an exhausted budget of the subject comes back as an outcome.
-func (j *judge) drive(d *workload.Driver, fsys *faultfs.FS, steps workload.Program) (failures []workload.Failure, bad *oracle.Outcome) {
+func (j *judge) drive(d *workload.Driver, fsys *faultfs.FS, steps workload.Program) (failures []workload.CallError, bad *oracle.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			bad = panicked(p)
@@ -219,7 +220,7 @@ func panicked(p any) *oracle.Outcome {
 	return &oracle.Outcome{Class: oracle.Panicked, Err: fmt.Sprint(p)}
 }
 
-func failureWords(failures []workload.Failure) []string {
+func failureWords(failures []workload.CallError) []string {
 	out := make([]string, len(failures))
 	for i, f := range failures {
 		out[i] = f.Error()

@@ -42,8 +42,8 @@ func recovered(letters string) oracle.Outcome {
 	return o
 }
 
-func withTail(o oracle.Outcome, offset, length int64) oracle.Outcome {
-	o.Recovered.Tail = target.Tail{Offset: offset, Length: length, Kind: "unterminated"}
+func withTail(o oracle.Outcome, length int64) oracle.Outcome {
+	o.Recovered.Tail = target.Tail{Offset: 4, Length: length, Kind: "unterminated"}
 	return o
 }
 
@@ -83,12 +83,12 @@ func TestCheck(t *testing.T) {
 		{name: "refused, a plain torn tail", reason: "no newline behind the damage", contract: oracle.Strict(), calls: calls("a!"), evidence: torn, outcome: refused, want: "UP205"},
 		{name: "refused, watermark", reason: "watermark opens everything", contract: oracle.Watermark(), calls: calls("a!"), evidence: oracle.Evidence{Terminated: true}, outcome: refused, want: "UP205"},
 		{name: "panic", reason: "a legal state opens", calls: calls("a!"), evidence: clean, outcome: oracle.Outcome{Class: oracle.Panicked, Err: "index"}, want: "UP205"},
-		{name: "honest tail", reason: "reaches the end, begins at a boundary", calls: calls("a!"), evidence: torn, outcome: withTail(recovered("a"), 4, 6)},
+		{name: "honest tail", reason: "reaches the end, begins at a boundary", calls: calls("a!"), evidence: torn, outcome: withTail(recovered("a"), 6)},
 		{name: "no tail on a torn file", reason: "bytes follow the last line", calls: calls("a!"), evidence: torn, outcome: recovered("a"), want: "UP204"},
 		{name: "silent tail accepted", reason: "the contract says so", contract: oracle.Contract{SilentTail: true}, calls: calls("a!"), evidence: torn, outcome: recovered("a")},
-		{name: "tail on a clean file", reason: "nothing follows", calls: calls("a!"), evidence: clean, outcome: withTail(recovered("a"), 4, 6), want: "UP204"},
-		{name: "tail too short", reason: "does not reach the end", calls: calls("a!"), evidence: torn, outcome: withTail(recovered("a"), 4, 5), want: "UP204"},
-		{name: "tail inside a line", reason: "begins at no boundary", calls: calls("a!"), evidence: oracle.Evidence{Size: 10}, outcome: withTail(recovered("a"), 4, 6), want: "UP204"},
+		{name: "tail on a clean file", reason: "nothing follows", calls: calls("a!"), evidence: clean, outcome: withTail(recovered("a"), 6), want: "UP204"},
+		{name: "tail too short", reason: "does not reach the end", calls: calls("a!"), evidence: torn, outcome: withTail(recovered("a"), 5), want: "UP204"},
+		{name: "tail inside a line", reason: "begins at no boundary", calls: calls("a!"), evidence: oracle.Evidence{Size: 10}, outcome: withTail(recovered("a"), 6), want: "UP204"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := oracle.Check(c.contract, oracle.Promise{Calls: c.calls, Exact: c.exact, Domain: c.domain}, c.evidence, c.outcome)

@@ -31,28 +31,28 @@ type Driver struct {
 	waiting []int // returned, not yet acknowledged
 }
 
-// Failure is a call of the subject that returned an error.
-type Failure struct {
+// CallError is a call of the subject that returned an error.
+type CallError struct {
 	Call string
 	Err  error
 }
 
 // Error names the call and its error.
-func (f Failure) Error() string { return f.Call + ": " + f.Err.Error() }
+func (f CallError) Error() string { return f.Call + ": " + f.Err.Error() }
 
 // Unwrap gives the subject's error.
-func (f Failure) Unwrap() error { return f.Err }
+func (f CallError) Unwrap() error { return f.Err }
 
 // Run opens the subject on fsys and performs p, noting every call and what became of it.
 // The failures are the calls that returned an error; the program goes on after them, unless
 // the plug was pulled or the journal cannot be opened. The journal is left open, as a crash
 // would; Close lets it go.
-func (d *Driver) Run(fsys FS, p Program) []Failure {
+func (d *Driver) Run(fsys FS, p Program) []CallError {
 	d.fsys, d.next, d.waiting, d.journal = fsys, d.First, nil, nil
-	var failures []Failure
+	var failures []CallError
 	note := func(err error, call string) bool {
 		if err != nil {
-			failures = append(failures, Failure{call, err})
+			failures = append(failures, CallError{call, err})
 		}
 		return err == nil
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 func TestRandomIsSeeded(t *testing.T) {
-	assert.Equal(t, workload.Random(7, 40), workload.Random(7, 40))
+	first, second := workload.Random(7, 40), workload.Random(7, 40)
+	assert.Equal(t, first, second)
 	assert.NotEqual(t, workload.Random(7, 40), workload.Random(8, 40))
 }
 
