@@ -35,7 +35,7 @@ func (f *FS) arm(s *step, op *trace.Op) error {
 		case r.When == After:
 			s.after = append(s.after, r)
 		case r.When == Before || r.Fault.Kind == Slow:
-			f.strike(s, r, op)
+			f.strike(s, r)
 		case s.hit == nil && r.Fault.sides(s.call).has(r.When):
 			s.hit = r
 		}
@@ -72,11 +72,11 @@ func (f *FS) refuse(s *step, op *trace.Op) error {
 // fire notes that the hit has happened, in the op too.
 func (s *step) fire(op *trace.Op) {
 	s.hit.fired = true
-	op.Fault = s.hit.Rule.String()
+	op.Fault = s.hit.String()
 }
 
 // strike performs a fault before or after a call.
-func (f *FS) strike(s *step, r *armed, op *trace.Op) {
+func (f *FS) strike(s *step, r *armed) {
 	switch {
 	case f.killed:
 	case r.Fault.kills():
@@ -84,7 +84,7 @@ func (f *FS) strike(s *step, r *armed, op *trace.Op) {
 	case r.Fault.Kind == Slow:
 		f.dawdle(r)
 	case r.Fault.damages():
-		r.fired = f.damage(s, r, op) || r.fired
+		r.fired = f.damage(s, r) || r.fired
 	}
 }
 
@@ -94,7 +94,7 @@ func (f *FS) slay(r *armed) {
 	if r.Fault.Kind == SigKill {
 		killProcess()
 	}
-	f.die(r.Rule.String())
+	f.die(r.String())
 }
 
 // killProcess ends the process as kill -9 does: no deferred call, no buffer flushed.

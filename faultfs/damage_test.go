@@ -56,7 +56,7 @@ func TestDamageThatDoesNotFit(t *testing.T) {
 		{"crlf", "abc", "it changes nothing"},
 	} {
 		_, err := damage(t, c.fault).Apply([]byte(c.content))
-		assert.ErrorContains(t, err, c.want, c.fault)
+		require.ErrorContains(t, err, c.want, c.fault)
 	}
 	_, err := faultfs.Damage{Kind: "melt"}.Apply([]byte("abc"))
 	require.ErrorContains(t, err, "want one of flip, nul")

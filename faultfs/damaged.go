@@ -12,7 +12,7 @@ import (
 // damage changes the bytes of a file on the base and records that as the writes and truncates
 // that would have done it. It reports whether it could: not when there is no such file, or the
 // damage does not fit its content; then the rule counts as unused. The lock is held.
-func (f *FS) damage(s *step, r *armed, op *trace.Op) bool {
+func (f *FS) damage(s *step, r *armed) bool {
 	name := r.Fault.In
 	switch {
 	case name != "":
@@ -35,7 +35,7 @@ func (f *FS) damage(s *step, r *armed, op *trace.Op) bool {
 		return false
 	}
 	p := clean(name)
-	d := trace.Op{Path: p, Ino: f.inoOf(base, p), Fault: r.Rule.String()}
+	d := trace.Op{Path: p, Ino: f.inoOf(base, p), Fault: r.String()}
 	return f.rewrite(base, d, before, after)
 }
 

@@ -48,17 +48,14 @@ func (e *FaultError) As(target any) bool {
 
 // cause is what an op's record says of an error: the kernel's word, without the path.
 func cause(err error) string {
-	var fault *FaultError
-	if errors.As(err, &fault) {
-		return fault.Err.Error()
+	if e, ok := errors.AsType[*FaultError](err); ok {
+		return e.Err.Error()
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
 	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err.Error()
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err.Error()
 	}
 	return err.Error()
 }

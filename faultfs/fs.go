@@ -187,7 +187,7 @@ func (f *FS) end(s *step, op *trace.Op, err error) error {
 		}
 	}
 	for _, r := range s.after {
-		f.strike(s, r, op)
+		f.strike(s, r)
 	}
 	if f.killed {
 		return s.fault(f.killer, ErrKilled)

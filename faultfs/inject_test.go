@@ -69,6 +69,7 @@ func (c *injection) place() (i, before, after int) {
 }
 
 func (c *injection) judge(t *testing.T) {
+	t.Helper()
 	i, before, after := c.place()
 	plain, ops := c.plain.fs.Log().Ops(), c.s.fs.Log().Ops()
 	switch kind := c.rule.Fault.Kind; kind {
@@ -83,7 +84,7 @@ func (c *injection) judge(t *testing.T) {
 	case faultfs.Slow:
 		require.Equal(t, []time.Duration{time.Second}, c.slept)
 		require.Equal(t, plain, ops)
-		require.Equal(t, len(c.plain.results), len(c.s.results))
+		require.Len(t, c.s.results, len(c.plain.results))
 	case faultfs.Cut, faultfs.Short, faultfs.Full, faultfs.FailClean, faultfs.FailRO, faultfs.FailShutdown, faultfs.FailFalse, faultfs.FailLate, faultfs.Lied:
 		// What the program sees of these has tests of its own; here, that they begin where they should.
 		require.Equal(t, plain[:before], ops[:before])
@@ -103,6 +104,7 @@ func (c *injection) judge(t *testing.T) {
 }
 
 func (c *injection) judgeKill(t *testing.T, i, before, after int) {
+	t.Helper()
 	plain, ops := c.plain.fs.Log().Ops(), c.s.fs.Log().Ops()
 	switch {
 	case c.rule.When == faultfs.Before:
@@ -135,6 +137,7 @@ func (c *injection) judgeKill(t *testing.T, i, before, after int) {
 }
 
 func (c *injection) judgeErrno(t *testing.T, i, before, after int, errno error) {
+	t.Helper()
 	plain, ops := c.plain.fs.Log().Ops(), c.s.fs.Log().Ops()
 	for j, r := range c.s.results {
 		if j != i {
@@ -160,6 +163,7 @@ func (c *injection) judgeErrno(t *testing.T, i, before, after int, errno error) 
 }
 
 func (c *injection) judgeDamage(t *testing.T, at int) {
+	t.Helper()
 	plain, ops := c.plain.fs.Log().Ops(), c.s.fs.Log().Ops()
 	require.Equal(t, plain[:at], ops[:at])
 	extra := len(ops) - len(plain)

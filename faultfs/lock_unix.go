@@ -12,7 +12,7 @@ func unlockFile(fd uintptr) error { return flock(fd, syscall.LOCK_UN) }
 
 func flock(fd uintptr, how int) error {
 	for {
-		if err := syscall.Flock(int(fd), how); err != syscall.EINTR { //nolint:errorlint // Flock gives bare numbers
+		if err := syscall.Flock(int(fd), how); err != syscall.EINTR {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package faultfs
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,13 +127,11 @@ func (p *parser) more() bool { return p.err == nil && len(p.tokens) > 0 }
 func oneOf[S ~string](p *parser, what string, list []S) S {
 	want := "want " + what + ": one of " + words(list)
 	w := S(p.next(want))
-	for _, known := range list {
-		if w == known {
-			return w
-		}
+	if !slices.Contains(list, w) {
+		p.wrong(want)
+		return ""
 	}
-	p.wrong(want)
-	return ""
+	return w
 }
 
 func words[S ~string](list []S) string {

@@ -1,7 +1,6 @@
 package faultfs_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -57,7 +56,7 @@ func TestParsePlanSkipsCommentsAndBlanks(t *testing.T) {
 func TestParsePlanErrorsSayWhereAndWhatIsAllowed(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"durng write * 1 -> eio", `line 1, column 1: "durng": want when: one of before, inside, after, on`},
-		{"\non wriet * 1 -> eio", `line 2, column 4: "wriet": want a call: one of create, mkdir, write, truncate`},
+		{"\non writing * 1 -> eio", `line 2, column 4: "writing": want a call: one of create, mkdir, write, truncate`},
 		{"on write", "line 1, column 9: the line ends early: want a path"},
 		{"on write [a 1 -> eio", `column 10: "[a": this is no glob`},
 		{"on write * 0 -> eio", `column 12: "0": want which of the calls: 3 for the third`},
@@ -100,7 +99,7 @@ func TestParsePlanNeverPanicsAndKeepsItsWord(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(word, 0, 9).Draw(t, "words"), " ")
 		plan, err := faultfs.ParsePlan(text)
 		if err != nil {
-			require.True(t, errors.As(err, new(*faultfs.ParseError)), "%v", err)
+			require.ErrorAs(t, err, new(*faultfs.ParseError))
 			return
 		}
 		again, err := faultfs.ParsePlan(plan.String())

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"testing"
 
 	"github.com/spf13/afero"
@@ -126,10 +127,11 @@ func TestReplayOverMem(t *testing.T) {
 
 // Over a real folder the layer gives the numbers itself.
 func TestReplayOverFolder(t *testing.T) {
+	root, runs := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "faultfs")
-		require.NoError(t, err)
-		defer func() { require.NoError(t, os.RemoveAll(dir)) }()
+		runs++
+		dir := path.Join(root, strconv.Itoa(runs))
+		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.Mkdir(path.Join(dir, "d"), 0o755))
 		require.NoError(t, os.WriteFile(path.Join(dir, "d", "a"), []byte("old\n"), 0o600))
 		before, err := image.FromDir(dir)

@@ -2,7 +2,6 @@ package faultfs_test
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/faultfs/image"
-	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
 // script makes every call of the layer twice at least, in an order where none needs another to
@@ -122,24 +120,9 @@ func perform(t *testing.T, plan string, opts ...faultfs.Option) (*script, *fault
 	return s, mem
 }
 
-// bare is a log without the words that only say that a fault was there.
-func bare(ops []trace.Op) []trace.Op {
-	var all []trace.Op
-	for _, op := range ops {
-		op.Fault = ""
-		all = append(all, op)
-	}
-	return all
-}
-
 func content(t *testing.T, fsys afero.Fs, name string) string {
 	t.Helper()
 	b, err := afero.ReadFile(fsys, name)
 	require.NoError(t, err)
 	return string(b)
-}
-
-func exists(fsys afero.Fs, name string) bool {
-	_, err := fsys.Stat(name)
-	return !errors.Is(err, fs.ErrNotExist)
 }
