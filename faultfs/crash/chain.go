@@ -146,6 +146,8 @@ func advance(img *image.Image, op *trace.Op, done, to int) int {
 	return to
 }
 
+func (c *chain) narrowed() string { return "" }
+
 func (c *chain) count() *big.Int { return new(big.Int).SetUint64(c.total) }
 
 func (c *chain) walk(yield func(*image.Image, place) bool) {

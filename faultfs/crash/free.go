@@ -9,7 +9,8 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
-// maxNames bounds the choices of names that hang together under posix-worst.
+// maxNames bounds the choices of names that hang together under posix-worst. Beyond it only
+// the telling choices are taken, and the space says so.
 const maxNames = 1 << 12
 
 // variable is a directory entry or the mode of an inode, and what it may be, the durable
@@ -26,7 +27,7 @@ func (v *variable) len() int { return max(len(v.inos), len(v.modes)) }
 
 // free are the parts of posix-worst: names that share no inode are independent of each
 // other, and so are files whose names are not in doubt.
-func (m *maker) free() ([]part, error) {
+func (m *maker) free() []part {
 	vars := m.variables()
 	knots := newKnots()
 	for i := range vars {
@@ -55,13 +56,9 @@ func (m *maker) free() ([]part, error) {
 			group = append(group, &vars[i])
 		}
 		mine := func(ino trace.Ino) bool { return knots.has(ino) && knots.find(knots.inode(ino)) == root }
-		fams, err := m.choices(group, mine)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part{fams: m.disjoint(fams)})
+		parts = append(parts, part{fams: m.disjoint(m.choices(group, mine))})
 	}
-	return parts, nil
+	return parts
 }
 
 // variables are the entries and modes that pending changes touch, in order of first touch.
@@ -167,21 +164,12 @@ func (m *maker) climb(dir trace.Ino) {
 
 // choices are the families of one group of variables: every combination of their values
 // that is a tree.
-func (m *maker) choices(group []*variable, mine func(trace.Ino) bool) ([]*family, error) {
-	total := 1
-	for _, v := range group {
-		if total *= v.len(); total > maxNames {
-			return nil, fmt.Errorf("more than %d ways in which names may be lost together (%s and others): "+
-				"sync their folder between the changes, or use another model", maxNames, group[0].name)
-		}
-	}
+func (m *maker) choices(group []*variable, mine func(trace.Ino) bool) []*family {
 	var fams []*family
-	for n := range total {
+	for n, values := range m.combinations(group) {
 		img, f := m.p.dur.Clone(), &family{names: n}
-		left := n
-		for _, v := range group {
-			v.set(left%v.len(), img, f)
-			left /= v.len()
+		for i, v := range group {
+			v.set(values[i], img, f)
 		}
 		seen, ok := look(img, m.all)
 		if !ok {
@@ -195,7 +183,91 @@ func (m *maker) choices(group []*variable, mine func(trace.Ino) bool) ([]*family
 		}
 		fams = append(fams, f)
 	}
-	return fams, nil
+	return fams
+}
+
+// combinations are all combinations of values of a group, the first variable fastest; if
+// they are too many, what each prefix of the changes leaves, each alone, and all but each.
+func (m *maker) combinations(group []*variable) [][]int {
+	total := 1
+	for _, v := range group {
+		if total *= v.len(); total > maxNames {
+			m.narrowed = fmt.Sprintf("of the %d names that hang together with %s, only each prefix of the changes, each alone and all but each",
+				len(group), group[0].label())
+			return m.tellingNames(group)
+		}
+	}
+	var all [][]int
+	for n := range total {
+		values := make([]int, len(group))
+		for i, v := range group {
+			values[i], n = n%v.len(), n/v.len()
+		}
+		all = append(all, values)
+	}
+	return all
+}
+
+// tellingNames are those combinations, each once.
+func (m *maker) tellingNames(group []*variable) [][]int {
+	var all [][]int
+	seen := map[string]bool{}
+	add := func(values []int) {
+		if key := fmt.Sprint(values); !seen[key] {
+			seen[key] = true
+			all = append(all, slices.Clone(values))
+		}
+	}
+	sets := m.changes(group)
+	prefix := make([]int, len(group))
+	add(prefix)
+	for _, s := range sets {
+		prefix[s.variable] = s.value
+		add(prefix)
+		alone := make([]int, len(group))
+		alone[s.variable] = s.value
+		add(alone)
+	}
+	for skip := range sets {
+		values := make([]int, len(group))
+		for i, s := range sets {
+			if i != skip {
+				values[s.variable] = s.value
+			}
+		}
+		add(values)
+	}
+	return all
+}
+
+// setTo is one pending change as a variable of a group and the number of its value.
+type setTo struct{ variable, value int }
+
+// changes are the pending changes of a group, oldest first.
+func (m *maker) changes(group []*variable) []setTo {
+	var all []setTo
+	for k := range m.p.names {
+		n := &m.p.names[k]
+		for i, v := range group {
+			for _, s := range n.sets {
+				if v.modes == nil && s.dir == v.dir && s.name == v.name {
+					all = append(all, setTo{i, slices.Index(v.inos, s.ino)})
+				}
+			}
+			if v.modes != nil && n.mode != nil && n.op.Ino == v.self {
+				all = append(all, setTo{i, slices.Index(v.modes, n.mode.Perm())})
+			}
+		}
+	}
+	return all
+}
+
+// label names the variable in a sentence.
+func (v *variable) label() string {
+	if v.modes != nil {
+		return fmt.Sprintf("the mode of inode %d", v.self)
+	}
+	return v.name
 }
 
 // set gives v its i-th value in img and notes it in f.

@@ -190,6 +190,15 @@ func TestTruncateByHand(t *testing.T) {
 			},
 		},
 		{
+			"the zeroing holds its own units to the truncate, not the whole page",
+			newScript().create("/a").durable().append("/a", "abcd").truncate("/a", 2).append("/a", "xyz"), OwnPage, 2,
+			[]string{
+				"a=", "a=abcd", "a=abxy", "a=ab..", // the first size of 4, and the truncate not yet
+				"a=ab", // page as of the truncate
+				"a=..xyz", "a=....z", "a=abxyz", "a=ab..z",
+			},
+		},
+		{
 			"truncate to a page boundary frees the rest: old bytes until it takes effect, never new ones",
 			newScript().create("/log").append("/log", "abcdef").durable().truncate("/log", 4).append("/log", "XY"), OwnPage, 4,
 			[]string{"log=abcdef", "log=abcd", "log=abcdXY"},

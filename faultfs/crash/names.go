@@ -28,14 +28,15 @@ type modeSet struct {
 
 // maker builds the families of a plan at one cut.
 type maker struct {
-	p      *plan
-	all    map[trace.Ino]*content
-	inos   []trace.Ino // every inode that may become a slot, in order
-	slots  map[slotKey]*slot
-	shown  []entry                 // every directory entry that a pending change touches
-	moded  []trace.Ino             // every inode whose mode one touches
-	repeat bool                    // two choices may show the same tree
-	above  map[trace.Ino]trace.Ino // the durable folder of each durable folder; filled when asked for
+	p        *plan
+	all      map[trace.Ino]*content
+	inos     []trace.Ino // every inode that may become a slot, in order
+	slots    map[slotKey]*slot
+	shown    []entry                 // every directory entry that a pending change touches
+	moded    []trace.Ino             // every inode whose mode one touches
+	repeat   bool                    // two choices may show the same tree
+	narrowed string                  // what was left out, if anything
+	above    map[trace.Ino]trace.Ino // the durable folder of each durable folder; filled when asked for
 }
 
 type slotKey struct {
@@ -44,7 +45,7 @@ type slotKey struct {
 	flushed int
 }
 
-func newMaker(p *plan) (*maker, error) {
+func newMaker(p *plan) *maker {
 	m := &maker{p: p, all: map[trace.Ino]*content{}, slots: map[slotKey]*slot{}}
 	m.inos = p.active()
 	for i := range p.names {
@@ -60,13 +61,13 @@ func newMaker(p *plan) (*maker, error) {
 		}
 		c := newContent(p.set, p.dur, f)
 		if p.set.free {
-			if err := c.split(); err != nil {
-				return nil, err
+			if n := c.split(); n != "" {
+				m.narrowed = n
 			}
 		}
 		m.all[ino] = c
 	}
-	return m, nil
+	return m
 }
 
 // touch notes what n may change. Only names that go away can bring back a tree that was

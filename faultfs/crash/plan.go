@@ -284,9 +284,9 @@ func (p *plan) active() []trace.Ino {
 	return inos
 }
 
-func (p *plan) space() (body, error) {
+func (p *plan) space() body {
 	if p.set.single {
-		return newChain(p.dur.Clone(), nil, 0, p.set.tear), nil
+		return newChain(p.dur.Clone(), nil, 0, p.set.tear)
 	}
 	return newProduct(p)
 }

@@ -16,6 +16,7 @@ type product struct {
 	sizes map[trace.Ino]int64
 	parts []part
 	page  int64
+	left  string   // what was left out of the space, if anything
 	total *big.Int // computed when asked for
 }
 
@@ -30,11 +31,8 @@ type position struct {
 	fams, boxes, opts []int
 }
 
-func newProduct(p *plan) (*product, error) {
-	m, err := newMaker(p)
-	if err != nil {
-		return nil, err
-	}
+func newProduct(p *plan) *product {
+	m := newMaker(p)
 	s := &product{page: p.set.page, dur: p.dur.Clone(), live: p.dur.Clone(), sizes: map[trace.Ino]int64{}}
 	for i := range p.names {
 		p.names[i].apply(s.live)
@@ -44,11 +42,14 @@ func newProduct(p *plan) (*product, error) {
 	}
 	if !p.set.free {
 		s.parts = []part{{fams: m.fifo()}}
-		return s, nil
+		return s
 	}
-	s.parts, err = m.free()
-	return s, err
+	s.parts = m.free()
+	s.left = m.narrowed
+	return s
 }
+
+func (s *product) narrowed() string { return s.left }
 
 func (b *box) count() *big.Int {
 	n := big.NewInt(1)

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// maxContents bounds the different contents of one overlapping group of writes in one
-// sector under posix-worst.
+// maxContents bounds the different contents of one overlapping group of writes in one unit
+// under posix-worst. Beyond it only the telling subsets are taken, and the space says so.
 const maxContents = 1 << 12
 
 // spans are the writes to one unit under posix-worst, where any subset of them may have
@@ -48,8 +48,9 @@ func (c *content) span(idx int64, at, gen int, lo int64, data []byte) {
 	s.all = append(s.all, span{at, gen, lo, data})
 }
 
-// split groups the spans of every unit. The error says where too many writes overlap.
-func (c *content) split() error {
+// split groups the spans of every unit. It is the first range in which too many writes
+// overlap, if there is one.
+func (c *content) split() (narrowed string) {
 	for _, u := range c.units {
 		s := c.spans[u.idx]
 		if s == nil {
@@ -61,13 +62,14 @@ func (c *content) split() error {
 		}
 		s.split(c.set.tear, u)
 		for i := range s.groups {
-			if err := s.fill(&s.groups[i], u, c.set.stale); err != nil {
+			if g := &s.groups[i]; !s.fill(g, u, c.set.stale) && narrowed == "" {
 				off := u.idx * c.set.tear
-				return fmt.Errorf("file %d, bytes %d to %d: %w", c.ino, off+s.groups[i].lo, off+s.groups[i].hi, err)
+				narrowed = fmt.Sprintf("of the unsynced writes that overlap in bytes %d to %d of file %d, only each prefix, each alone and all but each",
+					off+g.lo, off+g.hi, c.ino)
 			}
 		}
 	}
-	return nil
+	return narrowed
 }
 
 // split finds the ranges in which spans overlap. In a unit that was freed, what lies
@@ -97,8 +99,9 @@ func (s *spans) split(tear int64, u *unit) {
 }
 
 // fill computes the contents of g in each generation: the bytes that were there, with any
-// subset of the writes over them, in order.
-func (s *spans) fill(g *group, u *unit, stale bool) error {
+// subset of the writes over them, in order. It is false if there were too many subsets.
+func (s *spans) fill(g *group, u *unit, stale bool) bool {
+	whole := true
 	g.gens, g.cached = map[int][]version{}, map[int][]byte{}
 	var before []version
 	for i := range u.vers {
@@ -110,21 +113,73 @@ func (s *spans) fill(g *group, u *unit, stale bool) error {
 		if stale {
 			set = append(slices.Clone(before), set...)
 		}
-		for _, p := range s.all {
-			if p.gen != v.gen || p.lo >= g.hi || p.lo+int64(len(p.data)) <= g.lo {
-				continue
-			}
-			for _, old := range slices.Clip(set) {
-				set = addVersion(set, version{at: p.at, gen: v.gen, data: overlay(old.data, p.data, p.lo-g.lo)})
-			}
-			if len(set) > maxContents {
-				return fmt.Errorf("more than %d contents from unsynced writes that overlap: sync between them, or use another model", maxContents)
-			}
+		mine := s.within(g, v.gen)
+		if all, ok := subsets(set, mine); ok {
+			set = all
+		} else {
+			set, whole = telling(set, mine), false
 		}
 		last := u.last(v.gen)
 		g.gens[v.gen], g.cached[v.gen], before = set, piece(last, g.lo, g.hi), set
 	}
-	return nil
+	return whole
+}
+
+// within are the spans of generation gen in g, with offsets from its beginning.
+func (s *spans) within(g *group, gen int) []span {
+	var mine []span
+	for _, p := range s.all {
+		if p.gen == gen && p.lo < g.hi && p.lo+int64(len(p.data)) > g.lo {
+			p.lo -= g.lo
+			mine = append(mine, p)
+		}
+	}
+	return mine
+}
+
+// subsets are the different contents that any subset of the writes may leave over set;
+// false if they are more than maxContents.
+func subsets(set []version, writes []span) ([]version, bool) {
+	set = slices.Clip(set)
+	for _, p := range writes {
+		for _, old := range slices.Clip(set) {
+			set = addVersion(set, p.over(old))
+		}
+		if len(set) > maxContents {
+			return nil, false
+		}
+	}
+	return set, true
+}
+
+// telling are the contents that each prefix of the writes leaves, each write alone, and all
+// but each.
+func telling(set []version, writes []span) []version {
+	base := slices.Clip(set)
+	set = base
+	for _, v := range base {
+		for i := range writes {
+			set = addVersion(set, writes[i].over(v))
+		}
+		for skip := range len(writes) + 1 {
+			all := v
+			for i := range writes {
+				if i != skip {
+					all = writes[i].over(all)
+				}
+				if skip == len(writes) {
+					set = addVersion(set, all)
+				}
+			}
+			set = addVersion(set, all)
+		}
+	}
+	return set
+}
+
+// over is the content v with the write over it.
+func (p *span) over(v version) version {
+	return version{at: p.at, gen: v.gen, data: overlay(v.data, p.data, p.lo)}
 }
 
 // last is what the page cache held of u at the end of a generation.
