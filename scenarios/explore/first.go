@@ -7,7 +7,6 @@ import (
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/faultfs/crash"
 	"github.com/unplug-go/unplug/faultfs/image"
-	"github.com/unplug-go/unplug/faultfs/trace"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
