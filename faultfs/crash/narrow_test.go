@@ -38,7 +38,7 @@ func TestNarrowedNames(t *testing.T) {
 func TestNarrowedWrites(t *testing.T) {
 	s := newScript().create("/a").append("/a", ramp(400)).durable()
 	for i := range 40 {
-		s.write("/a", int64(i), ramp(200 + i))
+		s.write("/a", int64(i), ramp(200+i))
 	}
 	sp, err := NewSpace(PosixWorst, s.history(), s.end(), Options{})
 	require.NoError(t, err)

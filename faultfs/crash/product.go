@@ -2,6 +2,7 @@ package crash
 
 import (
 	"math/big"
+	"sync"
 
 	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/faultfs/trace"
@@ -16,8 +17,8 @@ type product struct {
 	sizes map[trace.Ino]int64
 	parts []part
 	page  int64
-	left  string   // what was left out of the space, if anything
-	total *big.Int // computed when asked for
+	left  string          // what was left out of the space, if anything
+	total func() *big.Int // computed when first asked for
 }
 
 // part is one independent part of a space.
@@ -34,6 +35,13 @@ type position struct {
 func newProduct(p *plan) *product {
 	m := newMaker(p)
 	s := &product{page: p.set.page, dur: p.dur.Clone(), live: p.dur.Clone(), sizes: map[trace.Ino]int64{}}
+	s.total = sync.OnceValue(func() *big.Int {
+		n := big.NewInt(1)
+		for i := range s.parts {
+			n.Mul(n, s.parts[i].count())
+		}
+		return n
+	})
 	for i := range p.names {
 		p.names[i].apply(s.live)
 	}
@@ -88,14 +96,7 @@ func (p *part) count() *big.Int {
 }
 
 func (s *product) count() *big.Int {
-	if s.total == nil {
-		n := big.NewInt(1)
-		for i := range s.parts {
-			n.Mul(n, s.parts[i].count())
-		}
-		s.total = n
-	}
-	return new(big.Int).Set(s.total)
+	return new(big.Int).Set(s.total())
 }
 
 // slots are the files of the families at fams.

@@ -10,8 +10,8 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
-// Space is every state that one model allows at one cut. It does not change, but walking
-// it is not safe from several goroutines at once: images share nodes that cache hashes.
+// Space is every state that one model allows at one cut. It does not change, and several
+// goroutines may use it at once.
 type Space struct {
 	cut  Cut
 	hist *History

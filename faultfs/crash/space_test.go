@@ -2,6 +2,7 @@ package crash
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -339,4 +340,30 @@ func TestCoveredIsSynced(t *testing.T) {
 			require.NoError(t, sp.Contains(s.live))
 		}
 	})
+}
+
+// TestSpacesAreShared: several goroutines may walk one space and name its states (run with -race).
+func TestSpacesAreShared(t *testing.T) {
+	s := newScript().create("/log").append("/log", "ab").durable().append("/log", "cdefghijkl").create("/b").rename("/b", "/c")
+	for _, m := range Models() {
+		sp, err := NewSpace(m, s.history(), s.end(), small(2))
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		var counts [4]int
+		for i := range counts {
+			wg.Go(func() {
+				for st := range sp.All() {
+					st.Image.WriteAt(s.ino("/log"), []byte{byte(i)}, 0)
+					_ = st.Why()
+					if _, err := sp.At(st.Choice()); err == nil {
+						counts[i]++
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for _, n := range counts {
+			assert.Equal(t, sp.Count().String(), bigOf(n).String(), "%s", m)
+		}
+	}
 }

@@ -198,12 +198,9 @@ func (c *content) shrink(i int, p *pend, old int64) {
 		lo := max(p.size-idx*c.set.tear, 0)
 		c.span(idx, p.at, last.gen, lo, make([]byte, min(c.set.tear, old-idx*c.set.tear)-lo))
 	}
-	for idx := free * c.set.page / c.set.tear; idx*c.set.tear < min(old, c.rise[i+1]); idx++ {
-		c.touch(idx) // what it held before it was freed
-	}
 	c.steps = append(c.steps, step{p.size, p.at})
 	c.cuts = append(c.cuts, shrink{at: p.at, step: len(c.steps) - 1, free: free, size: p.size})
 	for idx := free * c.set.page / c.set.tear; idx*c.set.tear < min(old, c.rise[i+1]); idx++ {
-		c.touch(idx) // the hole
+		c.touch(idx) // a hole, where it is seen again
 	}
 }
