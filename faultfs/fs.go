@@ -23,6 +23,7 @@ type FS struct {
 
 	mu    sync.Mutex // held while a call is performed and recorded: the log's order is the true order
 	log   *trace.Log
+	own   trace.Log // the log, if none was given
 	ids   inodes
 	open  *file // list of open handles, newest first
 	calls int
@@ -83,7 +84,7 @@ func New(base afero.Fs, opts ...Option) *FS {
 		opt(f)
 	}
 	if f.log == nil {
-		f.log = new(trace.Log)
+		f.log = &f.own
 	}
 	return f
 }

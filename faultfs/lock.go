@@ -11,6 +11,8 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
 
+var _ Locker = (*file)(nil)
+
 // TryLock takes the writer's lock of the file, or fails with an error that is
 // syscall.EWOULDBLOCK when another handle holds it. The lock goes with the handle: Unlock,
 // Close and a kill let it go.
@@ -44,21 +46,15 @@ func (h *file) Unlock() error {
 	return f.end(&s, &op, err)
 }
 
-// locker is what a base file that has locks offers.
-type locker interface {
-	TryLock() error
-	Unlock() error
-}
-
 func (h *file) lockBase() error {
-	if l, ok := h.base.(locker); ok {
+	if l, ok := h.base.(Locker); ok {
 		return l.TryLock()
 	}
 	return h.kernel("lock", tryLockFile)
 }
 
 func (h *file) unlockBase() error {
-	if l, ok := h.base.(locker); ok {
+	if l, ok := h.base.(Locker); ok {
 		return l.Unlock()
 	}
 	return h.kernel("unlock", unlockFile)

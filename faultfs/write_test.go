@@ -183,13 +183,13 @@ func TestMarkersStandBehindTheirWrite(t *testing.T) {
 		}
 		return ""
 	}
-	f, _, h := broken(t, "inside write log 3 -> cut 3", faultfs.WithMarker(marker))
-	for _, s := range []string{"m:one", "plain", "m:two", "m:three"} {
+	f, _, h := broken(t, "inside write log 3 -> cut 3\ninside write log 5 -> cut 99", faultfs.WithMarker(marker))
+	for _, s := range []string{"m:one", "plain", "m:two", "m:three", "m:told it failed"} {
 		_, _ = h.Write([]byte(s))
 	}
 	require.Equal(t, []string{
 		"create log", "write log 0..5", "marker one", "write log 5..10", "write log 10..13 (short, 5 asked) failed: input/output error",
-		"write log 13..20", "marker three",
+		"write log 13..20", "marker three", "write log 20..36 failed: input/output error",
 	}, story(f))
 
 	f, _, h = broken(t, `before note "marker *" 2 -> kill`, faultfs.WithMarker(marker))
