@@ -145,6 +145,16 @@ func TestNamesByHand(t *testing.T) {
 			[]string{"a=old; t=", "a=old; t=new", "a=new"},
 		},
 		{
+			"replace-flush does not wait at a fresh name",
+			newScript().create("/t").durable().append("/t", "new").rename("/t", "/a"), Ext4OOO, 4,
+			[]string{"t=", "t=new", "a=", "a=new"},
+		},
+		{
+			"replace-flush: a durable rename has brought the bytes along",
+			newScript().create("/a").create("/t").durable().append("/t", "new").rename("/t", "/a").sync("/").append("/a", "er"), Ext4OOO, 4,
+			[]string{"a=new", "a=new.", "a=newe", "a=newer", "a=new.r"},
+		},
+		{
 			"ext4-ordered has names and sizes in one chain",
 			newScript().create("/t").durable().append("/t", "x").rename("/t", "/a").append("/a", "y"), Ext4Ordered, 4,
 			[]string{"t=", "t=x", "a=x", "a=x.", "a=xy"},

@@ -1,8 +1,6 @@
 package crash
 
 import (
-	"slices"
-
 	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/faultfs/trace"
 )
@@ -39,9 +37,8 @@ func (l *line) durable(at int, op *trace.Op) {
 	if l.set.model == Kill || l.frozen {
 		return
 	}
-	keep := newKin(op)
 	for i := at - 1; i >= l.from; i-- {
-		if keep.covers(&l.hist.Ops[i]) {
+		if covers(op, &l.hist.Ops[i]) {
 			l.advance(i + 1)
 			return
 		}
@@ -118,44 +115,20 @@ func apply(img *image.Image, op *trace.Op) {
 	}
 }
 
-// kin are the inodes whose name changes a sync persists: the file or folder itself and the
-// folders that were made to hold it.
-type kin struct {
-	dir  trace.Ino // the folder that was synced, 0 for a file
-	self trace.Ino
-	set  []trace.Ino
-}
-
-func newKin(op *trace.Op) *kin {
-	k := &kin{self: op.Ino, set: []trace.Ino{op.Ino}}
-	if op.Kind == trace.SyncDir {
-		k.dir = op.Ino
-	}
-	return k
-}
-
-// covers reports whether the sync makes op durable. It must be asked about the latest op
-// first: a name that belongs to the file brings the folder that holds it into the family.
-func (k *kin) covers(op *trace.Op) bool {
+// covers reports whether the sync makes op durable, as bytes, a size or a name. That the
+// folders made to hold a file come with its name needs no rule: their names are earlier in
+// the one chain.
+func covers(sync, op *trace.Op) bool {
 	if !op.Changes() {
 		return false
 	}
 	if op.Kind == trace.Write || op.Kind == trace.Truncate {
-		return op.Ino == k.self
+		return op.Ino == sync.Ino
 	}
-	return k.coversName(op)
+	return coversName(sync, op)
 }
 
-func (k *kin) coversName(op *trace.Op) bool {
-	mine := slices.Contains(k.set, op.Ino)
-	if mine {
-		switch op.Kind {
-		case trace.Create, trace.Mkdir:
-			k.set = append(k.set, op.Dir)
-		case trace.Rename, trace.Link:
-			k.set = append(k.set, op.Dir2)
-		default:
-		}
-	}
-	return mine || k.dir != 0 && (op.Dir == k.dir || op.Dir2 == k.dir)
+// coversName is covers for changes of names and modes.
+func coversName(sync, op *trace.Op) bool {
+	return op.Ino == sync.Ino || sync.Kind == trace.SyncDir && (op.Dir == sync.Ino || op.Dir2 == sync.Ino)
 }

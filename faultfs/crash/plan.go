@@ -124,10 +124,9 @@ func (p *plan) durable(at int, op *trace.Op) {
 		p.foldFree(at, op)
 		return
 	}
-	keep := newKin(op)
 	name := -1
 	for i := len(p.names) - 1; i >= 0; i-- {
-		if n := &p.names[i]; n.at < at && keep.coversName(n.op) {
+		if n := &p.names[i]; n.at < at && coversName(op, n.op) {
 			name = max(name, n.at)
 		}
 	}
