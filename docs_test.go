@@ -3,11 +3,13 @@ package unplug_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,8 +140,8 @@ func TestMakeTargetsExist(t *testing.T) {
 	}
 }
 
-// command builds the command and gives a function that runs it. Its exit code is not looked at.
-func command(t *testing.T) func(args ...string) string {
+// build gives the path of the command, built.
+func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "unplug")
 	if runtime.GOOS == "windows" {
@@ -147,11 +149,48 @@ func command(t *testing.T) func(args ...string) string {
 	}
 	out, err := exec.Command("go", "build", "-o", bin, "./cmd/unplug").CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	return bin
+}
+
+// command builds the command and gives a function that runs it; it must exit 0.
+func command(t *testing.T) func(args ...string) string {
+	t.Helper()
+	bin := build(t)
 	return func(args ...string) string {
 		out, err := exec.Command(bin, args...).CombinedOutput()
 		require.NoError(t, err, "unplug %s: %s", strings.Join(args, " "), out)
 		return string(out)
 	}
+}
+
+// What README.md shows of a failure is what the command prints, but for the time that it
+// took. With UPDATE_README=1 in the environment the text is brought up to date instead.
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	readme := read(t, "README.md")
+	shown := regexp.MustCompile("(?s)```console\n\\$ go run ./cmd/unplug (torture reference --bug [^\n]*)\n(.*?)```").FindStringSubmatch(readme)
+	require.NotNil(t, shown, "README.md shows no failure")
+
+	cmd := exec.Command(build(t), strings.Fields(shown[1])...)
+	cmd.Args[0] = "unplug" // as which the lines to rerun name it
+	cmd.Dir = t.TempDir()  // where it saves its findings
+	cmd.Env = append(os.Environ(), "NO_COLOR=1")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 1, exit.ExitCode(), "a failure exits 1: %s", exit.Stderr)
+	printed := strings.ReplaceAll(string(out), " unplug replay ", " go run ./cmd/unplug replay ")
+
+	if os.Getenv("UPDATE_README") != "" {
+		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(readme, shown[2], printed, 1)), 0o644))
+		return
+	}
+	assert.Equal(t, timeless(printed), timeless(shown[2]), "UPDATE_README=1 go test . brings README.md up to date")
+}
+
+// timeless is a report without how long it took, on lines of any length.
+func timeless(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return regexp.MustCompile(`[\d.]+ s, [\d,]+ states/s`).ReplaceAllString(text, "TIME")
 }
 
 // What the texts name on the command line is there: commands, flags, subjects, IDs.
@@ -175,23 +214,26 @@ func TestCommandLineIsTrue(t *testing.T) {
 		for _, id := range regexp.MustCompile(`\bUP\d\d\d\b`).FindAllString(text, -1) {
 			assert.True(t, ids[id], "%s names %s, which unplug explain does not know", name, id)
 		}
+		for _, f := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
+			assert.True(t, hasFlag(f[1], slices.Collect(maps.Values(help))...), "%s names flag %s, which no command has", name, f[1])
+		}
 		for _, c := range calls(text) {
-			require.Contains(t, help, c.command, "%s: %s", name, c.line)
+			assert.True(t, help[c.command] != "", "%s: no such command: %s", name, c.line)
 			for _, f := range c.flags {
-				assert.Contains(t, help[c.command], f, "%s: %s", name, c.line)
+				assert.True(t, hasFlag(f, help[c.command]), "%s: no such flag %s: %s", name, f, c.line)
 			}
 			if c.command == "torture" && c.subject != "" {
-				assert.Contains(t, list, "\n  "+c.subject+" ", "%s: %s", name, c.line)
+				assert.True(t, strings.Contains(list, "\n  "+c.subject+" "), "%s: no such subject: %s", name, c.line)
 			}
-		}
-		for _, f := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
-			known := false
-			for _, h := range help {
-				known = known || strings.Contains(h, f[1]+" ") || strings.Contains(h, f[1]+"\n")
-			}
-			assert.True(t, known, "%s names flag %s, which no command has", name, f[1])
 		}
 	}
+}
+
+// hasFlag reports whether one of the help texts has the flag.
+func hasFlag(flag string, help ...string) bool {
+	return slices.ContainsFunc(help, func(h string) bool {
+		return regexp.MustCompile(`[ ,]` + flag + `[ \n,]`).MatchString(h)
+	})
 }
 
 // call is a use of the command in a text.
@@ -202,20 +244,30 @@ type call struct {
 
 // calls finds `unplug …` and `go run ./cmd/unplug …` in code, inline or in a block.
 func calls(text string) []call {
+	const words = `(?:go run \./cmd/)?unplug ([a-z]+)([^` + "`" + `\n#]*)`
+	inline, block := regexp.MustCompile("`"+words), regexp.MustCompile(`(?m)^(?:\$ )?`+words)
 	var out []call
-	code := regexp.MustCompile("(?:`|(?m)^)(?:go run \\./cmd/)?unplug ([a-z]+)([^`\\n#]*)")
-	for _, m := range code.FindAllStringSubmatch(text, -1) {
-		c := call{line: m[0], command: m[1]}
-		for i, word := range strings.Fields(m[2]) {
-			word = strings.TrimRight(word, ",")
-			switch {
-			case strings.HasPrefix(word, "-"):
-				c.flags = append(c.flags, word)
-			case i == 0 && word == strings.ToLower(word):
-				c.subject = word
-			}
+	for i, part := range strings.Split(text, "```") { // every second one is a block
+		code := inline
+		if i%2 == 1 {
+			code = block
 		}
-		out = append(out, c)
+		for _, m := range code.FindAllStringSubmatch(part, -1) {
+			out = append(out, parseCall(m[0], m[1], strings.Fields(m[2])))
+		}
 	}
 	return out
+}
+
+func parseCall(line, command string, words []string) call {
+	c := call{line: line, command: command}
+	for i, word := range words {
+		switch word = strings.TrimRight(word, ","); {
+		case strings.HasPrefix(word, "-"):
+			c.flags = append(c.flags, word)
+		case i == 0 && word == strings.ToLower(word):
+			c.subject = word
+		}
+	}
+	return c
 }
