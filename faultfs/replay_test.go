@@ -24,7 +24,7 @@ type player struct {
 	held  []afero.File
 }
 
-var playNames = []string{"/a", "/b", "/d", "/d/a", "/d/b", "/d/e", "/d/e/a"}
+var playNames = []string{"/a", "/b", "/d", "/d/a", "/d/b", "/d/e", "/d/e/a", "/a/a", "/b/e"}
 
 func (p *player) step(t *rapid.T) {
 	name := rapid.SampledFrom(playNames).Draw(t, "name")
@@ -123,6 +123,28 @@ func TestReplayOverMem(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// A file below a folder that is renamed keeps its number.
+func TestNumbersFollowFolders(t *testing.T) {
+	f := folder(t)
+	require.NoError(t, f.MkdirAll("/a/b", 0o700))
+	require.NoError(t, afero.WriteFile(f, "/a/b/log", []byte("x"), 0o600))
+	require.NoError(t, f.Rename("/a", "/c"))
+	require.NoError(t, f.Mkdir("/a", 0o700))
+	require.NoError(t, f.Chmod("/c/b/log", 0o640))
+	require.NoError(t, f.Remove("/c/b/log"))
+	require.NoError(t, afero.WriteFile(f, "/c/b/log", []byte("x"), 0o600))
+	ops := f.Log().Ops()
+	require.Equal(t, []string{
+		"mkdir a", "mkdir a/b", "create a/b/log", "write a/b/log 0..1", "rename a to c", "mkdir a",
+		"chmod c/b/log 0640", "remove c/b/log", "create c/b/log", "write c/b/log 0..1",
+	}, story(f))
+	require.Equal(t, ops[2].Ino, ops[6].Ino)
+	require.Equal(t, ops[2].Ino, ops[7].Ino)
+	require.Equal(t, ops[1].Ino, ops[7].Dir)
+	require.NotEqual(t, ops[2].Ino, ops[8].Ino, "a new file has a new number")
+	require.NotEqual(t, ops[0].Ino, ops[5].Ino)
 }
 
 // Over a real folder the layer gives the numbers itself.

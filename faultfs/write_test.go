@@ -95,6 +95,8 @@ func TestFullDisk(t *testing.T) {
 		{"on write log 2 -> full 2", 60000, 3*4096 - 4008},
 		{"on write log 2 -> full 99", 5000, 8192 - 4008},
 		{"on write log 2 -> full", 80, 0},
+		{"on write log 2 -> full", 88, 0},
+		{"on write log 2 -> full", 89, 88},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f, mem, h := broken(t, c.rule)
