@@ -53,6 +53,18 @@ func TestStatesByHand(t *testing.T) {
 			[]string{"a=xy", "a=", "a=x"},
 		},
 		{
+			"prefix: bytes that were the same before make no state",
+			newScript().create("/a").append("/a", "abcd").durable().write("/a", 0, "aXcY"), Prefix, 1,
+			[]string{"a=abcd", "a=aXcd", "a=aXcY"},
+		},
+		{
+			"prefix: what is written to a removed file makes no state",
+			newScript().create("/a").append("/a", "x").durable().remove("/a").do(trace.Op{
+				Kind: trace.Write, Ino: 2, Path: "/a", Off: 1, Data: []byte("yz"), Len: 2,
+			}), Prefix, 1,
+			[]string{"a=x", ""},
+		},
+		{
 			"prefix: a sync makes all that came before durable, other files too",
 			newScript().create("/a").create("/b").durable().append("/a", "x").append("/b", "y").sync("/b").append("/a", "z"),
 			Prefix, 1,
@@ -227,6 +239,11 @@ func TestTruncateByHand(t *testing.T) {
 			"a truncate that is synced leaves nothing of the torn tail",
 			newScript().create("/log").append("/log", "abcdefgh").durable().truncate("/log", 5).sync("/log").append("/log", "XY"), OwnPage, 4,
 			[]string{"log=abcde", "log=abcdeXY"},
+		},
+		{
+			"a size that comes back shows each content once",
+			newScript().create("/a").append("/a", "ab").durable().truncate("/a", 1).append("/a", "b"), Ext4Ordered, 4,
+			[]string{"a=ab", "a=a.", "a=a"},
 		},
 		{
 			"posix-worst: the zeroing may be missing under the new size",

@@ -16,6 +16,7 @@ type script struct {
 	base *image.Image
 	live *image.Image
 	ops  []trace.Op
+	gone []trace.Ino // files that lost their last name; a program may still hold them open
 }
 
 func newScript() *script {
@@ -78,7 +79,10 @@ func (s *script) truncate(p string, size int64) *script {
 }
 
 func (s *script) rename(from, to string) *script {
-	target, _ := s.live.Lookup(to)
+	target, over := s.live.Lookup(to)
+	if over {
+		s.gone = append(s.gone, target)
+	}
 	return s.do(trace.Op{
 		Kind: trace.Rename, Ino: s.ino(from), Dir: s.ino(path.Dir(from)), Path: from,
 		Dir2: s.ino(path.Dir(to)), Path2: to, Target: target,
@@ -93,6 +97,7 @@ func (s *script) link(from, to string) *script {
 }
 
 func (s *script) remove(p string) *script {
+	s.gone = append(s.gone, s.ino(p))
 	return s.do(trace.Op{Kind: trace.Remove, Ino: s.ino(p), Dir: s.ino(path.Dir(p)), Path: p})
 }
 
@@ -164,7 +169,7 @@ func shown(t require.TestingT, m Model, h *History, cut Cut, o Options) []string
 func randomScript(t *rapid.T, most int, results []trace.SyncResult) *script {
 	s := newScript()
 	if rapid.Bool().Draw(t, "base") {
-		s.create("/a").write("/a", 0, rapid.StringMatching(`[A-F]{0,7}`).Draw(t, "old"))
+		s.create("/a").write("/a", 0, rapid.StringMatching(`[abD-F]{0,7}`).Draw(t, "old"))
 		if rapid.Bool().Draw(t, "folder") {
 			s.mkdir("/d")
 		}
@@ -179,6 +184,14 @@ func randomScript(t *rapid.T, most int, results []trace.SyncResult) *script {
 }
 
 func (s *script) randomOp(t *rapid.T, p string, results []trace.SyncResult) {
+	if len(s.gone) > 0 && rapid.IntRange(0, 5).Draw(t, "orphan") == 0 {
+		op := trace.Op{Kind: trace.Write, Ino: s.gone[0], Path: "/gone", Data: []byte("zz"), Len: 2}
+		if rapid.Bool().Draw(t, "sync") {
+			op = trace.Op{Kind: trace.SyncFile, Ino: s.gone[0], Path: "/gone"}
+		}
+		s.do(op)
+		return
+	}
 	dir := path.Dir(p)
 	if _, ok := s.live.Lookup(dir); !ok {
 		s.mkdir(dir)
@@ -188,7 +201,7 @@ func (s *script) randomOp(t *rapid.T, p string, results []trace.SyncResult) {
 		s.create(p)
 		return
 	}
-	data := func() string { return rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "data") }
+	data := func() string { return rapid.StringMatching(`[a-c]{1,5}`).Draw(t, "data") }
 	switch rapid.IntRange(0, 11).Draw(t, "kind") {
 	case 0, 1, 2, 3:
 		s.append(p, data())
