@@ -84,6 +84,7 @@ func TestDecodeErrors(t *testing.T) {
 		{header + `{"kind":"none"}` + "\n", `unknown operation "none"`, 2},
 		{header + `{"kind":"sync","colour":1}` + "\n", `unknown field "colour"`, 2},
 		{header + `{"kind":"sync"} {"kind":"sync"}` + "\n", "more than one value", 2},
+		{header + `{"kind":"sync"}}` + "\n", "more than one value", 2},
 		{header + `{"path":"/a"}` + "\n", "no kind", 2},
 		{header + "\n", "EOF", 2},
 	} {
