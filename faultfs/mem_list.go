@@ -26,15 +26,16 @@ func (f *memFile) next(n int, take func(image.Entry) bool) error {
 	if !f.list.read {
 		f.list = memList{names: f.fs.img.Entries(f.ino), read: true}
 	}
-	got := 0
-	for len(f.list.names) > 0 && (n <= 0 || got < n) {
+	got, left := 0, n
+	for len(f.list.names) > 0 && (n <= 0 || left > 0) {
 		if take(f.list.names[0]) {
 			got++
 		}
 		f.list.names = f.list.names[1:]
+		left--
 	}
 	switch {
-	case n > 0 && got == n:
+	case n > 0 && left == 0: // names that are gone count too, as in package os
 		return nil
 	case f.fs.removed(f.ino): // the kernel is asked for more, and refuses
 		return memError("readdirent", f.name, syscall.ENOENT)

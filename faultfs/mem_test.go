@@ -72,6 +72,15 @@ func TestMemOrphans(t *testing.T) {
 	require.False(t, ok)
 	require.NoError(t, m.MkdirAll("d/e", 0o700))
 	require.NoError(t, m.RemoveAll("d"))
+	for _, name := range []string{"f", "g"} {
+		require.NoError(t, memCreate(t, m, name, "x").Close())
+	}
+	last := m.Image()
+	replaced, _ := last.Lookup("/g")
+	require.NoError(t, m.Rename("f", "g"))
+	_, ok = m.Image().Stat(replaced)
+	require.False(t, ok, "nobody held it when it was replaced")
+	require.NoError(t, m.Remove("g"))
 	require.Equal(t, "image of 1 folders, 0 files, 0 bytes", m.Image().String())
 }
 

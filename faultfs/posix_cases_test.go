@@ -115,6 +115,17 @@ func posixCases() []posixCase {
 			{Do: "readdir", N: -1},
 			{Do: "readdir", N: -1},
 		}},
+		{"names that go while they are listed", "they are left out, but counted", []posixOp{
+			mk("d"), mk("d/a"), mk("d/b"), mk("d/c"), mk("d/e"), posixOpen("d", os.O_RDONLY),
+			{Do: "readdirn", N: 1},
+			{Do: "remove", Name: "d/a"},
+			{Do: "remove", Name: "d/b"},
+			{Do: "remove", Name: "d/c"},
+			{Do: "remove", Name: "d/e"},
+			{Do: "readdir", N: 2},
+			{Do: "readdir", N: 2},
+			{Do: "readdir", N: 2},
+		}},
 		{"listing a removed folder", "an open folder outlives its name and is empty", []posixOp{
 			mk("d"), posixOpen("d", os.O_RDONLY), {Do: "remove", Name: "d"}, {Do: "readdir", N: -1}, {Do: "readdir", N: 1}, {Do: "fstat"}, {Do: "sync"},
 		}},

@@ -275,3 +275,55 @@ func TestDropOfAFolder(t *testing.T) {
 	require.True(t, ok)
 	require.Zero(t, info.Nlink)
 }
+
+// TestLinksOfClones gives and takes names of one file in two clones by turns: the list of
+// its names is shared, and neither may write into the other's.
+func TestLinksOfClones(t *testing.T) {
+	for names := range 9 { // whatever capacity the shared list has
+		m := image.New()
+		ino := file(m, "0", nil)
+		for i := 1; i <= names; i++ {
+			m.Bind(trace.Root, fmt.Sprint(i), ino)
+		}
+		a, b, c := m.Clone(), m.Clone(), m.Clone()
+		c.Unbind(trace.Root, "1")
+		a.Bind(trace.Root, "a", ino)
+		b.Bind(trace.Root, "b", ino)
+		b.Bind(trace.Root, "c", ino)
+		a.Unbind(trace.Root, "1")
+		for _, m := range []*image.Image{m, a, b, c} {
+			for _, e := range m.Entries(trace.Root) {
+				before, _ := m.Stat(ino)
+				m.Unbind(trace.Root, e.Name)
+				after, _ := m.Stat(ino)
+				require.Equal(t, before.Nlink-1, after.Nlink, "%d names, unbinding %q", names, e.Name)
+			}
+			_, _, ok := m.Name(ino)
+			require.False(t, ok)
+		}
+	}
+}
+
+// TestHashThroughEachName changes a file after a hash: every folder that it has a name in must
+// notice, small or large.
+func TestHashThroughEachName(t *testing.T) {
+	m := image.New()
+	ino := file(m, "a", []byte("before"))
+	small, large := m.Alloc(true, 0o700), m.Alloc(true, 0o700)
+	m.Bind(trace.Root, "small", small)
+	m.Bind(trace.Root, "large", large)
+	m.Bind(small, "b", ino)
+	for i := range 200 {
+		m.Bind(large, fmt.Sprintf("%03d", i), m.Alloc(false, 0o600))
+	}
+	m.Bind(large, "100c", ino)
+	m.Hash()
+	c := m.Clone()
+	c.WriteAt(ino, []byte("behind"), 0)
+	require.Equal(t, rebuild(c).Hash(), c.Hash())
+	require.Equal(t, rebuild(m).Hash(), m.Hash())
+	dir, name, ok := c.Name(ino)
+	require.True(t, ok)
+	require.Equal(t, "a", name)
+	require.Equal(t, trace.Root, dir)
+}
