@@ -47,11 +47,10 @@ func (c *content) box(m, flushed int) box {
 			continue
 		}
 		lo, hi := u.allowed(gen, max(c.need(m, u.idx, page, gen), flushed))
-		vers := u.vers[lo:hi]
 		if c.set.stale {
-			vers = u.vers[:hi]
+			lo = 0
 		}
-		b.cells = append(b.cells, newCell(off, n, vers))
+		b.cells = append(b.cells, u.cell(off, n, lo, hi))
 	}
 	return b
 }
@@ -81,6 +80,20 @@ func (c *content) need(m int, idx, page int64, gen int) int {
 		}
 	}
 	return need
+}
+
+// cell is the cell of versions lo to hi, n bytes of them, made once.
+func (u *unit) cell(off, n int64, lo, hi int) *cell {
+	key := [3]int{lo, hi, int(n)}
+	c := u.memo[key]
+	if c == nil {
+		c = newCell(off, n, u.vers[lo:hi])
+		if u.memo == nil {
+			u.memo = map[[3]int]*cell{}
+		}
+		u.memo[key] = c
+	}
+	return c
 }
 
 // allowed are the versions of a generation from the one as of op number need on.

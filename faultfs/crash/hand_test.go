@@ -246,6 +246,11 @@ func TestTruncateByHand(t *testing.T) {
 			[]string{"a=ab", "a=a.", "a=a"},
 		},
 		{
+			"posix-worst: what is written after a page was freed never shows under the old size",
+			newScript().create("/log").append("/log", "abcdef").durable().truncate("/log", 4).append("/log", "X"), PosixWorst, 4,
+			[]string{"log=abcdef", "log=abcd", "log=abcd.", "log=abcdX"},
+		},
+		{
 			"posix-worst: the zeroing may be missing under the new size",
 			newScript().create("/a").append("/a", "abc").durable().truncate("/a", 1).truncate("/a", 3), PosixWorst, 4,
 			[]string{"a=abc", "a=a..", "a=a"},

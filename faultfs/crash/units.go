@@ -47,6 +47,7 @@ type pageGen struct {
 type unit struct {
 	idx  int64
 	vers []version
+	memo map[[3]int]*cell // by first and last version and visible bytes: boxes share cells
 }
 
 // version is a unit as the page cache held it after an op; bytes past data are zero.
