@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"path"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +29,7 @@ func walked(t *rapid.T, sp *Space) map[image.Hash]*image.Image {
 		require.NotContains(t, all, h, "two states are one image: %s (%s)", show(st.Image), st.Choice())
 		all[h] = st.Image
 		require.NoError(t, sp.Contains(st.Image), "%s", st.Choice())
+		require.NoError(t, sp.Contains(renumbered(st.Image)), "%s under other inode numbers", st.Choice())
 		again, err := sp.At(st.Choice())
 		require.NoError(t, err)
 		require.Equal(t, h, again.Image.Hash(), "choice %s makes %s, not %s", st.Choice(), show(again.Image), show(st.Image))
@@ -36,6 +38,31 @@ func walked(t *rapid.T, sp *Space) map[image.Hash]*image.Image {
 	}
 	require.Equal(t, sp.Count().String(), bigOf(n).String(), "count and walk differ")
 	return all
+}
+
+// renumbered is the same tree with other inode numbers, as a real file system would have.
+func renumbered(img *image.Image) *image.Image {
+	out := image.New()
+	out.Chmod(trace.Root, 0o700)
+	for range 7 {
+		out.Alloc(false, 0)
+	}
+	inos := map[trace.Ino]trace.Ino{trace.Root: trace.Root}
+	img.Walk(func(p string, info image.Info) bool {
+		if p == "/" {
+			return true
+		}
+		ino, ok := inos[info.Ino]
+		if !ok {
+			ino = out.Alloc(info.Dir, info.Mode)
+			inos[info.Ino] = ino
+			out.WriteAt(ino, img.Bytes(info.Ino), 0)
+		}
+		dir, _ := out.Lookup(path.Dir(p))
+		out.Bind(dir, path.Base(p), ino)
+		return true
+	})
+	return out
 }
 
 func requireSame(t *rapid.T, m Model, want, got map[image.Hash]*image.Image) {

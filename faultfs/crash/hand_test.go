@@ -192,6 +192,12 @@ func TestNamesByHand(t *testing.T) {
 			[]string{"a=", "a=x", "a=; b=", "a=x; b=x"},
 		},
 		{
+			"files made anew under old names: each tree once",
+			newScript().create("/a").create("/b").durable().remove("/a").remove("/b").
+				create("/a").create("/b").append("/a", "q").append("/b", "r"), OwnPage, 4,
+			[]string{"a=; b=", "b=", "", "a=", "a=q", "a=q; b=", "a=q; b=r", "a=; b=r"},
+		},
+		{
 			"a folder has one name, or none",
 			newScript().mkdir("/d").create("/d/a").durable().rename("/d", "/e"), PosixWorst, 4,
 			[]string{"d/; d/a=", "", "e/; e/a="},

@@ -30,6 +30,7 @@ type group struct {
 	lo, hi int64
 	gens   map[int][]version
 	cached map[int][]byte // what the page cache held last
+	memo   map[[2]int64]*cell
 }
 
 // span notes a write for posix-worst; other models keep versions only.
@@ -219,12 +220,24 @@ func (s *spans) cells(c *content, u *unit, gen int, n int64, cells []*cell) []*c
 		if g.lo >= n {
 			break
 		}
-		to := min(g.hi, n)
-		k := newCell(u.idx*c.set.tear+g.lo, to-g.lo, g.gens[gen])
-		if last, ok := g.cached[gen]; ok {
-			k.add(fit(last, to-g.lo), k.at[k.newest])
-		}
-		cells = append(cells, k)
+		cells = append(cells, g.cell(u.idx*c.set.tear+g.lo, gen, min(g.hi, n)-g.lo))
 	}
 	return cells
+}
+
+// cell is the cell of g at off in a generation, n bytes of it, made once.
+func (g *group) cell(off int64, gen int, n int64) *cell {
+	key := [2]int64{int64(gen), n}
+	c := g.memo[key]
+	if c == nil {
+		c = newCell(off, n, g.gens[gen])
+		if last, ok := g.cached[gen]; ok {
+			c.add(fit(last, n), c.at[c.newest])
+		}
+		if g.memo == nil {
+			g.memo = map[[2]int64]*cell{}
+		}
+		g.memo[key] = c
+	}
+	return c
 }
