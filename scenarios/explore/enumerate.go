@@ -103,7 +103,7 @@ func (w *walk) cases(ctx context.Context, seed uint64) iter.Seq2[*caseOf, error]
 				return
 			}
 			end := min(s.cut.At+1, len(w.life.hist.Ops))
-			witness := newWitness(w.file, now, w.life.hist.Ops[:end])
+			witness := newWitness(w.life, w.file, now, w.life.hist.Ops[:end])
 			domain := oracle.Power
 			if w.model == crash.Kill {
 				domain = oracle.Kill

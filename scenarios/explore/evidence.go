@@ -46,10 +46,13 @@ func logFiles(img *image.Image, file string) map[string]trace.Ino {
 }
 
 // newWitness reads the live files at a cut.
-func newWitness(file string, live *image.Image, ops []trace.Op) *witness {
+func newWitness(l *life, file string, live *image.Image, ops []trace.Op) *witness {
 	w := &witness{file: file, live: map[string]written{}}
 	for name, ino := range logFiles(live, file) {
 		ends := map[int64]bool{}
+		if size, ok := l.accepted[name]; ok {
+			ends[size] = true
+		}
 		for _, op := range ops {
 			if op.Kind == trace.Write && op.Ino == ino && len(op.Data) >= op.Len {
 				ends[op.Off+int64(len(op.Data))] = true

@@ -93,7 +93,7 @@ func (l *life) stateAt(cut report.Cut, file string) (*caseOf, error) {
 	return &caseOf{
 		life: l, state: state, cut: cut,
 		promise: l.promise(at, domain, m == crash.Synced),
-		witness: newWitness(file, now, l.hist.Ops[:min(cut.At+1, len(l.hist.Ops))]),
+		witness: newWitness(l, file, now, l.hist.Ops[:min(cut.At+1, len(l.hist.Ops))]),
 	}, nil
 }
 
