@@ -45,6 +45,17 @@ func logFiles(img *image.Image, file string) map[string]trace.Ino {
 	return out
 }
 
+// sizes are those of the journal's files in an image.
+func sizes(img *image.Image, file string) map[string]int64 {
+	out := map[string]int64{}
+	for name, ino := range logFiles(img, file) {
+		if info, ok := img.Stat(ino); ok {
+			out[name] = info.Size
+		}
+	}
+	return out
+}
+
 // newWitness reads the live files at a cut.
 func newWitness(l *life, file string, live *image.Image, ops []trace.Op) *witness {
 	w := &witness{file: file, live: map[string]written{}}

@@ -29,15 +29,18 @@ type entry struct {
 // may be pulled. The first life performs the workload; each further one recovers from a
 // crash of the one before and appends one record.
 type life struct {
-	hist   *crash.History
-	first  int // ops in front of it belong to a life that was killed; their effects are pending
-	w      []entry
-	exact  bool         // S is known, so model synced can be held to R = S
-	chain  []report.Cut // the crashes that led here
-	depth  int          // len(chain)
-	parent *caseOf      // the crash that it recovers from; nil for the first
-	kill   bool         // the last crash was a kill
-	model  string       // the model of the last power cut
+	hist  *crash.History
+	first int // ops in front of it belong to a life that was killed; their effects are pending
+	w     []entry
+	exact bool         // S is known, so model synced can be held to R = S
+	chain []report.Cut // the crashes that led here
+	depth int          // len(chain)
+	// accepted are the sizes of the journal's files that the recovery before this life took
+	// without a tail: a line ends there, even if its newline is missing.
+	accepted map[string]int64
+	parent   *caseOf // the crash that it recovers from; nil for the first
+	kill     bool    // the last crash was a kill
+	model    string  // the model of the last power cut
 }
 
 // writeLookup finds what the driver appended under a number.
