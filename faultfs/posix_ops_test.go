@@ -213,7 +213,7 @@ func (s *posixSide) info(i fs.FileInfo, err error) string {
 	if i.IsDir() {
 		size = 0
 	}
-	if name == filepath.Base(s.root) || name == "/" {
+	if s.root != "" && name == filepath.Base(s.root) || name == "/" {
 		name = "root"
 	}
 	return fmt.Sprintf("%s %v %d", name, i.Mode(), size)

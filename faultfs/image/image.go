@@ -60,6 +60,11 @@ type Info struct {
 type inode struct {
 	owner uint64
 	sum   sum
+	body
+}
+
+// body is what a copy of an inode takes over.
+type body struct {
 	dir   bool
 	mode  fs.FileMode
 	size  int64
@@ -115,9 +120,7 @@ func (m *Image) edit(ino trace.Ino) *inode {
 		return n // then everything above it is like that as well
 	}
 	if n.owner != id {
-		c := *n
-		c.owner = id
-		n = &c
+		n = &inode{owner: id, body: n.body} // not its sum: a relative may be writing it
 		m.inodes.set(id, uint64(ino), n)
 	}
 	n.sum.forget()
@@ -173,7 +176,7 @@ func (m *Image) AllocAt(ino trace.Ino, dir bool, mode fs.FileMode) {
 	m.next = max(m.next, ino+1)
 	m.tick++
 	id := m.owner()
-	m.inodes.set(id, uint64(ino), &inode{owner: id, dir: dir, mode: mode & permMask, mtime: m.tick})
+	m.inodes.set(id, uint64(ino), &inode{owner: id, body: body{dir: dir, mode: mode & permMask, mtime: m.tick}})
 }
 
 // Drop forgets an orphan and its bytes. An inode that has a name, and the root, stay. What

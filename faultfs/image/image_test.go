@@ -190,26 +190,31 @@ func TestLoop(t *testing.T) {
 	require.Equal(t, plain, m.Hash())
 }
 
-// TestConcurrentUse reads, hashes and changes clones of one image at the same time; the race
-// detector is the judge.
+// TestConcurrentUse changes an image while others hash, read and change clones of each of its
+// states; the race detector is the judge.
 func TestConcurrentUse(t *testing.T) {
-	base := image.New()
-	ino := file(base, "f", bytes.Repeat([]byte("x"), 10_000))
-	still := base.Clone()
-	want := rebuild(base).Hash()
-	hashes := make([]image.Hash, 8)
+	m := image.New()
+	ino := file(m, "f", bytes.Repeat([]byte("x"), 10_000))
 	var wg sync.WaitGroup
+	hashes := make([][3]image.Hash, 50)
 	for i := range hashes {
-		wg.Go(func() {
-			c := still.Clone()
-			hashes[i] = still.Hash()
-			c.WriteAt(ino, []byte{byte(i)}, int64(i)*1000)
-			c.Hash()
-		})
+		m.WriteAt(ino, []byte{byte(i)}, int64(i)*200)
+		m.Chmod(trace.Root, fs.FileMode(i))
+		still := m.Clone()
+		for k := range 2 {
+			wg.Go(func() {
+				c := still.Clone()
+				hashes[i][k] = still.Hash()
+				c.WriteAt(ino, []byte{1}, int64(k)*1000)
+				c.Hash()
+			})
+		}
+		wg.Go(func() { hashes[i][2] = rebuild(still).Hash() })
 	}
 	wg.Wait()
 	for _, h := range hashes {
-		require.Equal(t, want, h)
+		require.Equal(t, h[2], h[0])
+		require.Equal(t, h[2], h[1])
 	}
 }
 
