@@ -167,10 +167,7 @@ func (b *book) latest(f *bookFile, u int64, at int) int {
 
 // lastSync is the last completed sync of the file before the cut, -1 if none.
 func (f *bookFile) lastSync() int {
-	if n := len(f.syncs); n > 0 {
-		return f.syncs[n-1]
-	}
-	return -1
+	return slices.Max(append([]int{-1}, f.syncs...))
 }
 
 // allowed asks every rule about version v of unit u, given that the steps of f up to s have

@@ -82,13 +82,14 @@
 //
 // over metadata cuts. Contents that are equal inside the size are merged, and of two cuts
 // with the same names and sizes the later one keeps only the states that the first has not.
-// So states are different images, with two exceptions: hard links are told apart from equal
-// files, which an image's hash does not, and under posix-worst, images of different cuts
-// whose writes overlap in different ranges are compared as if they differed.
+// So states are different images, except that two names of one file are told apart from two
+// equal files, which an image's hash does not do; and that under posix-worst two files that
+// follow each other under one name count apart where their writes overlap differently.
 //
 // # Growth
 //
 // Spaces grow as products do. [Space.Count] is exact and costs no walk; [Space.All] is for
-// small ones, [Space.Sample] for the rest. [Epochs] gives the few cuts of a history at which
+// small ones, [Space.Sample] for the rest; where a space would not fit any memory,
+// [Space.Narrowed] says what was left out. [Epochs] gives the few cuts of a history at which
 // a power cut has to be tried.
 package crash

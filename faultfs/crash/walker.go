@@ -56,11 +56,9 @@ func (w *walker) setNames(fams []int) {
 	}
 }
 
-// setBoxes chooses a size for each file, with the oldest content of every cell.
+// setBoxes chooses a size for each file, with the oldest content of every cell. In files
+// whose size stays the cells must be at their oldest already.
 func (w *walker) setBoxes(boxes []int) {
-	for i := range w.cells {
-		w.put(i, 0)
-	}
 	w.cells = w.cells[:0]
 	for i, b := range boxes {
 		s := w.slots[i]
