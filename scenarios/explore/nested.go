@@ -12,7 +12,7 @@ import (
 // nestedPerCut is how many states of one cut of a recovery are tried: all that a short
 // write or a folder entry gives, the corners of a long one (all old, all new, prefixes
 // first).
-const nestedPerCut = 24
+const nestedPerCut = 16
 
 // casesPerLife is about how many different states the cuts of one recovery give.
 const casesPerLife = 20
