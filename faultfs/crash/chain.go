@@ -266,7 +266,8 @@ func (c *chain) why(p place) string {
 	return s
 }
 
-// sample shows the ends of the line, then both sides of each op boundary, then draws.
+// sample shows the ends of the line, then both sides of op boundaries, spread over all of
+// them, as far as three quarters of n go; the rest are draws.
 func (c *chain) sample(rng *rand.Rand, n int, yield func(*image.Image, place) bool) {
 	seen := make(map[uint64]struct{}, n)
 	show := func(rank uint64) bool {
@@ -277,11 +278,14 @@ func (c *chain) sample(rng *rand.Rand, n int, yield func(*image.Image, place) bo
 		return yield(c.make(place{rank: rank}), place{rank: rank}) && len(seen) < n
 	}
 	telling := []uint64{0, c.total - 1}
-	for i := range c.links {
-		l := &c.links[i]
+	for i := range spread(len(c.links)) {
+		l := &c.links[len(c.links)-1-i]
 		telling = append(telling, l.first+l.n-1, l.first, l.first+max(l.n, 2)-2)
 	}
 	for _, rank := range telling {
+		if len(seen) >= max(n-n/4, 2) {
+			break
+		}
 		if !show(rank) {
 			return
 		}

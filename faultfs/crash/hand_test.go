@@ -172,6 +172,16 @@ func TestNamesByHand(t *testing.T) {
 			[]string{"t=", "t=x", "a=x", "a=x.", "a=xy"},
 		},
 		{
+			"ext4-ordered: a sync with a size step takes the names before it along",
+			newScript().create("/a").append("/a", "xy").durable().create("/b").append("/a", "z").sync("/a"), Ext4Ordered, 4,
+			[]string{"a=xyz; b="},
+		},
+		{
+			"ext4-ordered: a sync of an overwrite, which is no part of the chain, does not",
+			newScript().create("/a").append("/a", "xy").durable().create("/b").write("/a", 0, "z").sync("/a"), Ext4Ordered, 4,
+			[]string{"a=zy", "a=zy; b="},
+		},
+		{
 			"posix-worst: a rename over a file is three changes",
 			newScript().create("/a").append("/a", "o").create("/t").append("/t", "n").durable().rename("/t", "/a"), PosixWorst, 4,
 			[]string{"a=o; t=n", "t=n", "a=n; t=n", "a=o", "", "a=n"},

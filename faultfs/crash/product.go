@@ -134,7 +134,7 @@ func first(n int) []int { return make([]int, n) }
 // that a walk can get through.
 func (s *product) spell(rank uint64) *position {
 	at := &position{fams: first(len(s.parts))}
-	spread(at.fams, &rank, func(i int) []*big.Int {
+	share(at.fams, &rank, func(i int) []*big.Int {
 		w := make([]*big.Int, len(s.parts[i].fams))
 		for j, f := range s.parts[i].fams {
 			w[j] = f.count()
@@ -143,7 +143,7 @@ func (s *product) spell(rank uint64) *position {
 	})
 	slots := s.slots(at.fams)
 	at.boxes = first(len(slots))
-	spread(at.boxes, &rank, func(i int) []*big.Int {
+	share(at.boxes, &rank, func(i int) []*big.Int {
 		w := make([]*big.Int, len(slots[i].boxes))
 		for j := range slots[i].boxes {
 			w[j] = slots[i].boxes[j].count()
@@ -160,10 +160,10 @@ func (s *product) spell(rank uint64) *position {
 	return at
 }
 
-// spread picks, for one dimension after the other, the value in whose share of the states
+// share picks, for one dimension after the other, the value in whose share of the states
 // rank lies, and leaves in rank the number within the states that share those values.
 // Weights of dimension i are how many states each of its values stands for.
-func spread(digits []int, rank *uint64, weights func(i int) []*big.Int) {
+func share(digits []int, rank *uint64, weights func(i int) []*big.Int) {
 	all := make([][]uint64, len(digits))
 	rest := make([]uint64, len(digits)+1) // rest[i]: states of dimensions i and up
 	rest[len(digits)] = 1
@@ -178,13 +178,13 @@ func spread(digits []int, rank *uint64, weights func(i int) []*big.Int) {
 	fixed := uint64(1) // states of the values chosen so far
 	for i := range digits {
 		for j, w := range all[i] {
-			share := fixed * w * rest[i+1]
-			if *rank < share {
+			part := fixed * w * rest[i+1]
+			if *rank < part {
 				digits[i] = j
 				fixed *= w
 				break
 			}
-			*rank -= share
+			*rank -= part
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package crash
 
 import (
+	"iter"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/unplug-go/unplug/faultfs/image"
 )
@@ -12,26 +15,22 @@ type sampler struct {
 	w     *walker
 	seen  map[string]struct{}
 	left  int
+	spare int  // how many of left the telling states leave over
+	done  bool // the caller has seen enough
 	yield func(*image.Image, place) bool
 }
 
 // maxFrames bounds the metadata cuts for which the telling states are tried.
-const maxFrames = 1 << 14
+const maxFrames = 1 << 12
 
-// sample shows, for each metadata cut (a choice of names and sizes, newest first), first
-// the state with all units old, then for each the one with all new, and so on; then draws.
+// sample shows the telling states of each metadata cut (a choice of names and sizes): all
+// units old and all new of every cut, then the prefixes of every cut, and so on, as far as
+// three quarters of n go; the rest are draws. The newest cut comes first, the others so that
+// the first few are spread over all.
 func (s *product) sample(rng *rand.Rand, n int, yield func(*image.Image, place) bool) {
 	d := &sampler{s: s, w: newWalker(s), seen: make(map[string]struct{}, n), left: n, yield: yield}
-	frames := s.frames()
-	for _, pattern := range []func(*sampler, *frame) bool{
-		(*sampler).allOld, (*sampler).allNew, (*sampler).prefixes, (*sampler).suffixes,
-		(*sampler).aloneOld, (*sampler).aloneNew, (*sampler).pairs,
-	} {
-		for i := range frames {
-			if !pattern(d, &frames[i]) {
-				return
-			}
-		}
+	if !d.telling(s.frames(), n/4) {
+		return
 	}
 	for range 20 * n {
 		if !d.draw(rng) {
@@ -40,14 +39,50 @@ func (s *product) sample(rng *rand.Rand, n int, yield func(*image.Image, place) 
 	}
 }
 
+// telling shows the telling states until only spare ones are left to show; false is the end.
+func (d *sampler) telling(frames []frame, spare int) bool {
+	for _, pattern := range []func(*sampler, *frame) bool{
+		(*sampler).extremes, (*sampler).prefixes, (*sampler).suffixes,
+		(*sampler).aloneOld, (*sampler).aloneNew, (*sampler).pairs,
+	} {
+		for i := range spread(len(frames)) {
+			if d.left <= spare {
+				return true
+			}
+			f := &frames[i]
+			if f.cells == nil {
+				f.cells = choices(d.s.slots(f.fams), f.boxes)
+			}
+			d.spare = spare
+			if !pattern(d, f) {
+				return d.left > 0 && !d.done
+			}
+		}
+	}
+	return true
+}
+
 // frame is a metadata cut and the cells that have a choice in it.
 type frame struct {
 	fams, boxes []int
-	cells       []cellOf
+	cells       []cellOf // nil until asked for
 }
 
 func (s *product) frame(fams, boxes []int) frame {
-	return frame{append([]int{}, fams...), append([]int{}, boxes...), choices(s.slots(fams), boxes)}
+	return frame{fams: slices.Clone(fams), boxes: slices.Clone(boxes)}
+}
+
+// spread are the numbers below n, 0 first, then so that each next few lie between those
+// before.
+func spread(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		width := bits.Len(uint(max(n-1, 0)))
+		for i := range 1 << width {
+			if j := int(bits.Reverse64(uint64(i)) >> (64 - width)); j < n && !yield(j) {
+				return
+			}
+		}
+	}
 }
 
 // frames are the metadata cuts, newest first. Where their product is too large, each
@@ -130,13 +165,13 @@ func (d *sampler) show(f *frame, opt func(i int) int) bool {
 	d.seen[key] = struct{}{}
 	d.left--
 	d.w.set(at)
-	return d.yield(d.w.img.Clone(), p) && d.left > 0
+	d.done = !d.yield(d.w.img.Clone(), p)
+	return !d.done && d.left > d.spare
 }
 
-func (d *sampler) allOld(f *frame) bool { return d.show(f, func(int) int { return 0 }) }
-
-func (d *sampler) allNew(f *frame) bool {
-	return d.show(f, func(i int) int { return f.cells[i].newest })
+// extremes are all old and all new.
+func (d *sampler) extremes(f *frame) bool {
+	return d.show(f, func(int) int { return 0 }) && d.show(f, func(i int) int { return f.cells[i].newest })
 }
 
 // old is some content of the cell that is not the newest: the oldest that there is.
@@ -225,5 +260,6 @@ func (d *sampler) draw(rng *rand.Rand) bool {
 		boxes[i] = rng.IntN(len(slots[i].boxes))
 	}
 	f := d.s.frame(fams, boxes)
+	f.cells, d.spare = choices(slots, boxes), 0
 	return d.show(&f, func(i int) int { return rng.IntN(len(f.cells[i].opts)) })
 }
