@@ -267,6 +267,11 @@ func TestTruncateByHand(t *testing.T) {
 			[]string{"log=abcdef", "log=abcd", "log=abcd.", "log=abcdX"},
 		},
 		{
+			"posix-worst: of two truncates the later one zeroes the rest of the page too",
+			newScript().create("/a").durable().append("/a", "xyz").truncate("/a", 2).truncate("/a", 1), PosixWorst, 4,
+			[]string{"a=", "a=...", "a=xyz", "a=xy.", "a=x..", "a=..", "a=xy", "a=x.", "a=.", "a=x"},
+		},
+		{
 			"posix-worst: the zeroing may be missing under the new size",
 			newScript().create("/a").append("/a", "abc").durable().truncate("/a", 1).truncate("/a", 3), PosixWorst, 4,
 			[]string{"a=abc", "a=a..", "a=a"},

@@ -20,6 +20,7 @@ type content struct {
 	alloc map[pageGen]int  // the op that gave a page its block, where that is pending
 	byIdx map[int64]*unit  // the same units
 	spans map[int64]*spans // posix-worst: overlapping writes of a unit, by unit number
+	high  int64            // the greatest size so far: past it there is nothing to zero
 	rise  []int64          // rise[i]: the greatest size at or after pending change i
 }
 
@@ -62,7 +63,7 @@ func newContent(set settings, dur *image.Image, f *file) *content {
 	info, _ := dur.Stat(f.ino)
 	c := &content{
 		set: set, dur: dur, ino: f.ino, size: info.Size,
-		steps: []step{{info.Size, -1}},
+		steps: []step{{info.Size, -1}}, high: info.Size,
 		alloc: map[pageGen]int{},
 		byIdx: map[int64]*unit{},
 	}
@@ -80,6 +81,7 @@ func newContent(set settings, dur *image.Image, f *file) *content {
 			c.grow(p.at, size, p.size, false)
 		}
 		size = p.size
+		c.high = max(c.high, size)
 	}
 	slices.SortFunc(c.units, func(a, b *unit) int { return int(a.idx - b.idx) })
 	return c
@@ -191,13 +193,13 @@ func overlay(old, part []byte, off int64) []byte {
 // shrink frees the pages beyond the new size and zeroes the rest of the one that survives.
 func (c *content) shrink(i int, p *pend, old int64) {
 	free := (p.size + c.set.page - 1) / c.set.page
-	for idx := p.size / c.set.tear; idx*c.set.tear < min(old, free*c.set.page); idx++ {
+	for idx := p.size / c.set.tear; idx*c.set.tear < min(c.high, free*c.set.page); idx++ {
 		u := c.touch(idx)
 		last := &u.vers[len(u.vers)-1]
 		keep := min(max(p.size-idx*c.set.tear, 0), int64(len(last.data)))
 		u.vers = append(u.vers, version{at: p.at, gen: last.gen, data: last.data[:keep:keep]})
 		lo := max(p.size-idx*c.set.tear, 0)
-		c.span(idx, p.at, last.gen, lo, make([]byte, min(c.set.tear, old-idx*c.set.tear)-lo))
+		c.span(idx, p.at, last.gen, lo, make([]byte, max(min(c.set.tear, c.high-idx*c.set.tear)-lo, 0)))
 	}
 	c.steps = append(c.steps, step{p.size, p.at})
 	c.cuts = append(c.cuts, shrink{at: p.at, step: len(c.steps) - 1, free: free, size: p.size})
