@@ -181,7 +181,8 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	printed := strings.ReplaceAll(string(out), " unplug replay ", " go run ./cmd/unplug replay ")
 
 	if os.Getenv("UPDATE_README") != "" {
-		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(readme, shown[2], printed, 1)), 0o644))
+		block := "```console\n$ go run ./cmd/unplug " + shown[1] + "\n" + printed + "```"
+		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(readme, shown[0], block, 1)), 0o644))
 		return
 	}
 	assert.Equal(t, timeless(printed), timeless(shown[2]), "UPDATE_README=1 go test . brings README.md up to date")
