@@ -18,10 +18,16 @@ func byteRules() []oracle.Rule {
 			Next: "Nothing: it counts as a record, and the next open for writing ends its line first.",
 		},
 		{
+			ID: "UP103", Name: "glued record",
+			What: "A line holds one record.",
+			Risk: "A writer went on behind a torn tail without cutting it: the torn piece and the record behind it are one bad line, and a reader that skips it loses a record that was acknowledged.",
+			Next: "Keep a copy of the file. The record behind the torn piece can be read by hand; mend the writer, which must cut or end a torn tail first.",
+		},
+		{
 			ID: "UP104", Name: "NUL run",
 			What: "A line holds no NUL bytes.",
 			Risk: "After a power cut a file's size can be on disk and its bytes not; they read as NULs. Behind the last sync that is a torn tail; in front of it, data is lost.",
-			Next: "If the file says that nothing vouches for the place, contract watermark opens it; otherwise restore from a copy.",
+			Next: "As a tail: nothing, the next open for writing cuts it. In front of other lines: --contract watermark reads on if nothing vouches for the place; else restore the file from a copy.",
 		},
 		{
 			ID: "UP105", Name: "bad line",

@@ -64,7 +64,7 @@ func codeOf(err error) int {
 
 // worse is the more severe of two codes, for several files.
 func worse(a, b int) int {
-	for _, c := range []int{exitInterrupted, exitInternal, exitUsage, exitBroken, exitInconclusive, exitTail} {
+	for _, c := range []int{exitInterrupted, exitInternal, exitBroken, exitUsage, exitInconclusive, exitTail} {
 		if a == c || b == c {
 			return c
 		}

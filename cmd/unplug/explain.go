@@ -104,7 +104,9 @@ func (a *app) explainOne(word string, asJSON bool) error {
 	if asJSON {
 		return internal(json.NewEncoder(a.stdout).Encode(explained(r)[0]))
 	}
-	return internal(a.text().WriteRule(a.stdout, r))
+	page := a.text().Page(a.stdout)
+	page.Rule(r)
+	return internal(page.Err())
 }
 
 func (a *app) explainAll() {

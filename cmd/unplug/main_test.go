@@ -171,7 +171,7 @@ func TestMistakesOfOurOwnAreInternal(t *testing.T) {
 }
 
 func TestTheWorstCodeWins(t *testing.T) {
-	order := []int{exitClean, exitTail, exitInconclusive, exitBroken, exitUsage, exitInternal, exitInterrupted}
+	order := []int{exitClean, exitTail, exitInconclusive, exitUsage, exitBroken, exitInternal, exitInterrupted}
 	for i, a := range order {
 		for j, b := range order {
 			assert.Equal(t, order[max(i, j)], worse(a, b))

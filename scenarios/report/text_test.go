@@ -152,7 +152,9 @@ func TestTextGivesTheWritersError(t *testing.T) {
 func TestEveryRuleIsExplained(t *testing.T) {
 	for _, r := range oracle.Rules() {
 		var b bytes.Buffer
-		require.NoError(t, report.Text{}.WriteRule(&b, r))
+		page := report.Text{}.Page(&b)
+		page.Rule(r)
+		require.NoError(t, page.Err())
 		flat := strings.Join(strings.Fields(b.String()), " ")
 		for _, part := range []string{r.ID, r.Name, r.What, r.Risk, r.Next} {
 			assert.NotEmpty(t, part)
