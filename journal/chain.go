@@ -9,7 +9,6 @@ import (
 type chain struct {
 	check   checker
 	session string // empty until known
-	fixed   bool   // the session was given: the first line must have it
 	seq     int64  // of the last accepted line
 	prev    uint32 // checksum of the last checked line; before one, of all bytes
 	checked bool   // a checked line was accepted

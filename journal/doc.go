@@ -6,18 +6,18 @@
 // A line is one JSON object and the byte 0x0A, which nothing else ends and which stands nowhere
 // inside. Its members are, in this order and without white space between them:
 //
-//	{"schema_version":1,"sequence":7,"session_id":"garden",
-//	 "event_id":"transcript:garden:7","recorded_at":"2026-08-20T09:00:07Z",
-//	 "type":"message", …the payload's members…,
-//	 "durable":1290,"prev":"0b5e1c77","crc":"9d2f00a1"}
+//		{"schema_version":1,"sequence":7,"session_id":"garden",
+//		 "event_id":"transcript:garden:7","recorded_at":"2026-08-20T09:00:07Z",
+//		 "type":"message", …the payload's members…,
+//		 "durable":1290,"prev":"0b5e1c77","crc":"9d2f00a1"}
 //
-//   - sequence counts the lines from 1;
-//   - durable is how many bytes of the log were known to be on disk when the line was written,
-//     counted from the start of the first file;
-//   - prev is the crc of the line in front (of the first line: the CRC-32C of all bytes in front
-//     of it, 00000000 if there are none);
-//   - crc is the CRC-32C, in eight lower-case hexadecimal digits, of the line's bytes in front of
-//     the comma before "crc".
+//	  - sequence counts the lines from 1;
+//	  - durable is how many bytes of the log were known to be on disk when the line was written,
+//	    counted from the start of the first file;
+//	  - prev is the crc of the line in front (of the first line: the CRC-32C of all bytes in front
+//	    of it, 00000000 if there are none);
+//	  - crc is the CRC-32C, in eight lower-case hexadecimal digits, of the line's bytes in front of
+//	    the comma before "crc".
 //
 // So each line verifies by itself, and a lost, repeated or reordered one shows in sequence and
 // prev. The text is UTF-8 without lone surrogates, and no object has a key twice.

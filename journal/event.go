@@ -91,7 +91,7 @@ func build(typ string, pairs ...pair) Event {
 		if i > 0 {
 			e.Payload = append(e.Payload, ',')
 		}
-		ok := true
+		var ok bool
 		e.Payload, _ = appendQuoted(e.Payload, p.name)
 		e.Payload = append(e.Payload, ':')
 		if p.raw != nil {

@@ -128,7 +128,7 @@ func (j *Journal) load(top string) error {
 	}
 	j.rec = s.done()
 	j.name, j.number, j.base, j.size = s.path, n, s.base, s.end-s.base
-	j.lines, j.seq, j.prev = s.lines, s.seq, s.chain.prev
+	j.lines, j.seq, j.prev = s.lines, s.seq, s.prev
 	j.vouched = s.vouched == s.end || s.end == 0
 	j.acked.Store(s.seq)
 	if j.session = s.session; j.session == "" {

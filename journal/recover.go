@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/afero"
 )
@@ -102,7 +104,7 @@ func (s *scan) segment(f afero.File, k int) error {
 			return s.segmentEnds()
 		case err != nil:
 			return fmt.Errorf("journal: reading %s: %w", s.path, err)
-		case p.long && !(p.nul && !p.term):
+		case p.long && (p.term || !p.nul):
 			return &TooLargeError{Path: s.path, Line: s.lines + 1, Offset: p.off, Max: s.opt.MaxLine}
 		}
 		ln, w := s.accept(p)
@@ -173,19 +175,12 @@ func (s *scan) event(ln *line, off int64, kept bool) Event {
 			b = append(make([]byte, 0, len(b)), b...)
 		}
 		b[0], b[len(b)-1] = '{', '}'
-		e.Payload = b[:len(b):len(b)]
+		e.Payload = slices.Clip(b)
 	}
 	return e
 }
 
-func hasEscape(b []byte) bool {
-	for _, ch := range b {
-		if ch == '\\' {
-			return true
-		}
-	}
-	return false
-}
+func hasEscape(b []byte) bool { return bytes.IndexByte(b, '\\') >= 0 }
 
 // keep folds an event and holds it, as far as the options say.
 func (s *scan) keep(e Event) error {

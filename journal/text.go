@@ -146,7 +146,7 @@ func eachMember(obj []byte, yield func(member) bool) {
 		}
 		end := stringEnd(obj, i)
 		m := member{key: obj[i+1 : end-1]}
-		for i = end; obj[i] == ':' || isSpace(obj[i]); i++ { //nolint:revive // the loop is the work
+		for i = end; obj[i] == ':' || isSpace(obj[i]); i++ {
 		}
 		end = valueEnd(obj, i)
 		m.value = obj[i:end]
