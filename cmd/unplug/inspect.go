@@ -45,7 +45,11 @@ func (x *examined) summary(p *report.Page) {
 		p.Field("events", "none")
 	}
 	if t := x.Trusted; t.Bytes > 0 {
-		p.Field("trusted", fmt.Sprintf("lines 1 to %s, bytes 0 to %s of %s", count(int64(t.Lines)), count(t.Bytes), t.Path))
+		text := fmt.Sprintf("lines 1 to %s, bytes 0 to %s of %s", count(int64(t.Lines)), count(t.Bytes), t.Path)
+		if t.Path != x.Files[0].Path {
+			text += ", and all of the files before it"
+		}
+		p.Field("trusted", text)
 	} else {
 		p.Field("trusted", "nothing: not one line is whole")
 		if x.Verdict == "clean" {

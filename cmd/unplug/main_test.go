@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -14,8 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/unplug-go/unplug/journal"
 )
 
 func TestMain(m *testing.M) {
@@ -29,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code, "bytes": writeBytes},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": code, "bytes": writeBytes, "journal": writeJournal},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TERM", "xterm")
 			return nil
@@ -62,9 +66,29 @@ func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: bytes file literal")
 	}
-	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// writeJournal writes a journal of n messages: journal file n [segment lines].
+func writeJournal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: journal file n [lines]")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	opt := journal.Options{Create: true, Now: func() time.Time { return time.Unix(1_780_000_000, 0) }}
+	if len(args) > 2 {
+		opt.SegmentLines, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	j, err := journal.Open(afero.NewOsFs(), ts.MkAbs(args[0]), opt)
+	ts.Check(err)
+	for i := range n {
+		ts.Check(j.Append(journal.Message("user", fmt.Sprintf("secret %d", i))))
+	}
+	ts.Check(j.Close())
 }
 
 // fake is a world without terminals, with a clock that tells the hundredth part of a second
