@@ -286,60 +286,22 @@ func TestContainsSaysWhere(t *testing.T) {
 	}
 }
 
-func TestEpochsAndCuts(t *testing.T) {
-	s := newScript().create("/a").append("/a", "x").sync("/a").syncAs("/a", trace.SyncLied).sync("/").append("/a", "y")
-	s.do(trace.Op{Kind: trace.SyncFile, Ino: s.ino("/a"), Err: "EIO"})
-	assert.Equal(t, []Cut{{2, true}, {4, true}, {7, false}}, Epochs(s.ops))
-	assert.Equal(t, []Cut{{0, false}, {1, false}, {1, true}, {2, false}, {3, false}, {4, false}, {5, false}, {5, true}, {6, false}, {7, false}}, Cuts(s.ops))
-	assert.Equal(t, []Cut{{0, false}}, Epochs(nil))
-}
-
-func TestCovered(t *testing.T) {
-	s := newScript().create("/a"). // 0: covered by 7
-					append("/a", "x"). // 1: by 2
-					sync("/a").        // 2
-					append("/a", "y"). // 3: dropped by 4
-					syncAs("/a", trace.SyncFailClean).
-					sync("/a").        // 5
-					append("/a", "z"). // 6: never
-					sync("/").         // 7
-					mkdir("/d").       // 8: never
-					rename("/a", "/d/a").
-					sync("/d").          // 10: half of 9
-					chmod("/d/a", 0o640) // 11
-	h := s.history()
-	want := []bool{true, true, true, false, true, true, false, true, false, false, true, false}
-	assert.Equal(t, want, Covered(h, len(h.Ops)))
-	assert.Equal(t, []bool{false, false}, Covered(h, 2))
-	s.sync("/").sync("/d/a")
-	for _, i := range []int{6, 8, 9, 11} {
-		want[i] = true
+// TestContainsOfLinks: two names of one file can not have two contents, even if each is
+// allowed.
+func TestContainsOfLinks(t *testing.T) {
+	s := newScript().create("/a").link("/a", "/b").durable().append("/a", "x")
+	img := image.New()
+	for i, name := range []string{"a", "b"} {
+		ino := img.Alloc(false, 0o600)
+		img.Bind(trace.Root, name, ino)
+		img.Truncate(ino, int64(i))
+		img.WriteAt(ino, []byte("x")[:i], 0)
 	}
-	assert.Equal(t, append(want, true, true), Covered(h2(s), len(s.ops)))
-}
-
-func h2(s *script) *History { return s.history() }
-
-// TestCoveredIsSynced: with every op covered, synced leaves exactly what is there.
-func TestCoveredIsSynced(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := randomScript(t, 10, []trace.SyncResult{trace.SyncOK})
-		s.live.Walk(func(p string, _ image.Info) bool {
-			if rapid.Bool().Draw(t, "sync") {
-				s.sync(p)
-			}
-			return true
-		})
-		all := true
-		for _, c := range Covered(s.history(), len(s.ops)) {
-			all = all && c
-		}
-		sp, err := NewSpace(Synced, s.history(), s.end(), small(4))
+	for _, m := range []Model{OwnPage, PosixWorst} {
+		sp, err := NewSpace(m, s.history(), s.end(), small(4))
 		require.NoError(t, err)
-		if all {
-			require.NoError(t, sp.Contains(s.live))
-		}
-	})
+		assert.ErrorContains(t, sp.Contains(img), "/a and /b are one file, but differ", "%s", m)
+	}
 }
 
 // TestSpacesAreShared: several goroutines may walk one space and name its states (run with -race).
