@@ -208,6 +208,14 @@ func TestNamesByHand(t *testing.T) {
 			[]string{"a=", "a=x", "a=; b=", "a=x; b=x"},
 		},
 		{
+			"a rename between two names of one file does nothing, as the kernel has it",
+			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), OwnPage, 4, []string{"a=; b="},
+		},
+		{
+			"nor after a kill",
+			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), Kill, 4, []string{"a=; b="},
+		},
+		{
 			"files made anew under old names: each tree once",
 			newScript().create("/a").create("/b").durable().remove("/a").remove("/b").
 				create("/a").create("/b").append("/a", "q").append("/b", "r"), OwnPage, 4,
