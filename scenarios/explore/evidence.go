@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"math"
 	"path"
 	"strings"
 
@@ -24,6 +25,7 @@ type witness struct {
 type written struct {
 	data []byte
 	ends map[int64]bool // where a whole write ended
+	good int64          // behind it stands a tail that the recovery before left aside, and that is not cut yet
 }
 
 // logFiles are the journal's files in an image, by path.
@@ -69,14 +71,28 @@ func newWitness(l *life, file string, live *image.Image, ops []trace.Op) *witnes
 				ends[op.Off+int64(len(op.Data))] = true
 			}
 		}
-		w.live[name] = written{live.Bytes(ino), ends}
+		w.live[name] = written{live.Bytes(ino), ends, l.goodUpTo(name, ino, len(ops))}
 	}
 	return w
 }
 
+// goodUpTo is where the tail begins that the recovery before this life left aside, as long
+// as this life has not cut it: newlines behind it end no line.
+func (l *life) goodUpTo(name string, ino trace.Ino, end int) int64 {
+	if l.tail.Length == 0 || l.tail.Path != name {
+		return math.MaxInt64
+	}
+	for _, op := range l.hist.Ops[l.first:end] {
+		if op.Kind == trace.Truncate && op.Ino == ino && op.Size <= l.tail.Offset && op.Err == "" {
+			return math.MaxInt64
+		}
+	}
+	return l.tail.Offset
+}
+
 // boundary reports whether a whole line or a whole write ends at off.
 func (f written) boundary(off int64) bool {
-	return off == 0 || off > 0 && off <= int64(len(f.data)) && (f.data[off-1] == '\n' || f.ends[off])
+	return off == 0 || off > 0 && off <= f.good && off <= int64(len(f.data)) && (f.data[off-1] == '\n' || f.ends[off])
 }
 
 // complete reports whether only the newline of the last line is missing at off.

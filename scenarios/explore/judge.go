@@ -146,6 +146,9 @@ func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, fi
 	l := newLife(hist, len(pending.Ops), prior, func(int) oracle.Call { return oracle.Call{Record: record} })
 	l.chain = append(slices.Clip(c.life.chain), c.cut)
 	l.parent = c
+	if l.tail = first.Recovered.Tail; l.tail.Path == "" {
+		l.tail.Path = j.subject.File()
+	}
 	if first.Class == oracle.OK && first.Recovered.Tail.Length == 0 {
 		l.accepted = sizes(c.state.Image, j.subject.File())
 	}

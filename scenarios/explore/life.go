@@ -7,6 +7,7 @@ import (
 	"github.com/unplug-go/unplug/faultfs/trace"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/target"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
@@ -38,9 +39,10 @@ type life struct {
 	// accepted are the sizes of the journal's files that the recovery before this life took
 	// without a tail: a line ends there, even if its newline is missing.
 	accepted map[string]int64
-	parent   *caseOf // the crash that it recovers from; nil for the first
-	kill     bool    // the last crash was a kill
-	model    string  // the model of the last power cut
+	tail     target.Tail // what that recovery left aside
+	parent   *caseOf     // the crash that it recovers from; nil for the first
+	kill     bool        // the last crash was a kill
+	model    string      // the model of the last power cut
 }
 
 // writeLookup finds what the driver appended under a number.
