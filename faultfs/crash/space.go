@@ -13,10 +13,11 @@ import (
 // Space is every state that one model allows at one cut. It does not change, and several
 // goroutines may use it at once.
 type Space struct {
-	cut  Cut
-	hist *History
-	kill bool
-	body body
+	cut    Cut
+	hist   *History
+	kill   bool
+	synced bool // the model is synced: one state
+	body   body
 }
 
 // body is one way to hold a set of states: a line of them (kill, prefix, synced) or a
@@ -122,7 +123,12 @@ func (s *Space) At(choice string) (State, error) {
 func (st State) Choice() string { return st.space.body.text(st.place) }
 
 // Why says what became of the pending changes in this state.
-func (st State) Why() string { return st.space.body.why(st.place) }
+func (st State) Why() string {
+	if st.space.synced {
+		return whySynced(st)
+	}
+	return st.space.body.why(st.place)
+}
 
 // Pending is the history that the next life starts from. After a kill the page cache is
 // still there: the ops up to the cut, the torn one included, may yet be lost to a power
@@ -172,7 +178,7 @@ func (p *Planner) Space(cut Cut) (*Space, error) {
 	if cut.At < 0 || cut.At > len(p.hist.Ops) || cut.Inside && cut.At == len(p.hist.Ops) {
 		return nil, fmt.Errorf("cut %d of %d ops: it lies outside the history", cut.At, len(p.hist.Ops))
 	}
-	s := &Space{cut: cut, hist: p.hist, kill: p.set.model == Kill}
+	s := &Space{cut: cut, hist: p.hist, kill: p.set.model == Kill, synced: p.set.single}
 	end := cut.end(p.hist.Ops)
 	if s.kill {
 		end = cut.At

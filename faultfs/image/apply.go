@@ -26,6 +26,9 @@ func (m *Image) Apply(op trace.Op) error {
 	case trace.Truncate:
 		m.Truncate(op.Ino, op.Size)
 	case trace.Rename:
+		if op.Target == op.Ino {
+			break // two names of one file: the kernel does nothing
+		}
 		m.Bind(op.Dir2, op.Entry2(), op.Ino)
 		m.Unbind(op.Dir, op.Entry())
 	case trace.Remove:

@@ -46,8 +46,12 @@ type walk struct {
 func newWalk(l *life, m crash.Model, opt crash.Options, file string, cuts []crash.Cut, budget int) (*walk, error) {
 	w := &walk{life: l, model: m, options: opt, file: file, total: new(big.Int)}
 	counts := make([]int, 0, len(cuts))
+	planner, err := crash.NewPlanner(m, l.hist, opt)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range cuts {
-		space, err := crash.NewSpace(m, l.hist, c, opt)
+		space, err := planner.Space(c)
 		if err != nil {
 			return nil, err
 		}
