@@ -256,5 +256,5 @@ func startsAs(b []byte, session string) bool {
 			return false
 		}
 	}
-	return true
+	return len(b) > 0
 }

@@ -87,10 +87,9 @@ type backwards struct {
 
 	check  checker
 	window Window
-	next   line  // the line behind the one that is read
-	has    bool  // there is one
-	done   bool  // enough events
-	end    int64 // from the start of segment 1, where the line that is read ends
+	next   line // the line behind the one that is read
+	has    bool // there is one
+	done   bool // enough events
 }
 
 // read opens the segments and takes them from the newest on.
