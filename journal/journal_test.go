@@ -394,10 +394,11 @@ func TestAnEventIsCopiedWhenItIsTaken(t *testing.T) {
 	assert.Equal(t, []string{"before"}, contents(rec.Events))
 }
 
-// writeSpy calls do in front of every write.
+// writeSpy calls do in front of every write, and has no locks.
 type writeSpy struct {
 	*faultfs.Mem
-	do func()
+	do     func()
+	synced func() // in front of every sync of a file, if set
 }
 
 func (s *writeSpy) OpenFile(name string, flag int, perm fs.FileMode) (afero.File, error) {
@@ -405,17 +406,24 @@ func (s *writeSpy) OpenFile(name string, flag int, perm fs.FileMode) (afero.File
 	if err != nil {
 		return nil, err
 	}
-	return &spiedFile{f, s.do}, nil
+	return &spiedFile{f, s}, nil
 }
 
 type spiedFile struct {
 	afero.File
-	do func()
+	spy *writeSpy
 }
 
 func (f *spiedFile) Write(p []byte) (int, error) {
-	f.do()
+	f.spy.do()
 	return f.File.Write(p)
+}
+
+func (f *spiedFile) Sync() error {
+	if f.spy.synced != nil {
+		f.spy.synced()
+	}
+	return f.File.Sync()
 }
 
 func TestARefusedOpenChangesNothing(t *testing.T) {
