@@ -209,11 +209,13 @@ func TestNamesByHand(t *testing.T) {
 		},
 		{
 			"a rename between two names of one file does nothing, as the kernel has it",
-			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), OwnPage, 4, []string{"a=; b="},
+			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), OwnPage, 4,
+			[]string{"a=; b="},
 		},
 		{
 			"nor after a kill",
-			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), Kill, 4, []string{"a=; b="},
+			newScript().create("/a").link("/a", "/b").durable().rename("/a", "/b"), Kill, 4,
+			[]string{"a=; b="},
 		},
 		{
 			"files made anew under old names: each tree once",

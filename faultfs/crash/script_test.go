@@ -89,7 +89,7 @@ func (s *script) rename(from, to string) *script {
 	})
 }
 
-func (s *script) link(from, to string) *script {
+func (s *script) link(from, to string) *script { //nolint:unparam // a script reads like the calls that it stands for
 	return s.do(trace.Op{
 		Kind: trace.Link, Ino: s.ino(from), Dir: s.ino(path.Dir(from)), Path: from,
 		Dir2: s.ino(path.Dir(to)), Path2: to,
