@@ -34,7 +34,7 @@ func (c *chain) accept(p piece) (line, *wrong) {
 		// No crash makes an object that is whole out of a line that ends with its checksum.
 		return ln, &wrong{cause: "a line without a checksum behind lines that have one: another program wrote here", certain: true}
 	} else if cause != "" && c.check.bad == "" && !c.checked {
-		return ln, &wrong{cause: cause, certain: true} // it is JSON, so no crash cut it
+		return ln, &wrong{cause: explain(p, cause), certain: true} // it is JSON, so no crash cut it
 	}
 	if cause != "" {
 		return ln, &wrong{cause: explain(p, cause)}

@@ -176,6 +176,9 @@ func (c *checker) read(raw []byte) (ln line, cause string) {
 	if !c.object(raw) {
 		return ln, c.bad
 	}
+	if raw[len(raw)-1] == '\r' {
+		return ln, "a carriage return in front of the newline"
+	}
 	ln = line{raw: raw, version: 1}
 	var sequence, id []byte
 	ln.payload = append(make([]byte, 0, len(raw)), '{')
