@@ -122,10 +122,17 @@ func (p *progress) line() string {
 func (p *progress) bar() string {
 	now, elapsed, rate := p.now()
 	head := " " + clock(elapsed)
-	if p.duration > 0 {
-		share := min(float64(elapsed)/float64(p.duration), 1)
+	share := -1.0
+	switch {
+	case p.duration > 0:
+		share = min(float64(elapsed)/float64(p.duration), 1)
+		head += "/" + clock(p.duration)
+	case now.Of > 0:
+		share = float64(now.Done) / float64(now.Of)
+	}
+	if share >= 0 {
 		full := int(share * barCells)
-		head += fmt.Sprintf("/%s %s%s %d%%", clock(p.duration), strings.Repeat("█", full), strings.Repeat("░", barCells-full), int(share*100))
+		head += fmt.Sprintf(" %s%s %d%%", strings.Repeat("█", full), strings.Repeat("░", barCells-full), int(share*100))
 	}
 	s := fmt.Sprintf("%s  %d states %d/s  bad %d  %s  unique %d  tail %d  closed %d",
 		head, now.States, rate, now.Bad, now.Model, now.Unique, now.Tails, now.Closed)

@@ -55,6 +55,7 @@ type Config struct {
 	Damages   int // damages to the closed log; -1 none
 	Workers   int // 0: one
 	FailFast  bool
+	patience  int // seconds; tests make it short
 
 	// Progress is told, from one goroutine, how far the run is; nil is fine.
 	Progress func(Progress)
@@ -71,7 +72,8 @@ type Progress struct {
 	Tails  int
 	Closed int // refused
 	Bad    int
-	Of     int // states that this round will judge at level 0, as far as known
+	Of     int // states that will be judged at level 0, in the rounds so far
+	Done   int // of these
 }
 
 // ErrInterrupted is returned with a partial report when the context ended.
@@ -94,4 +96,5 @@ func (c *Config) fill() {
 	def(&c.Deep, DefaultDeep)
 	def(&c.Damages, DefaultDamages)
 	def(&c.Workers, 1)
+	def(&c.patience, watchdog)
 }

@@ -48,7 +48,11 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 	fsys := faultfs.New(faultfs.NewMem(base.Clone()),
 		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget*(1+len(p))), faultfs.WithMarker(j.subject.Marker))
 	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
-	failures, end := j.drive(&d, fsys, p)
+	var failures []workload.CallError
+	var end *oracle.Outcome
+	if !within(j.patience, func() { failures, end = j.drive(&d, fsys, p) }) {
+		return nil, &oracle.Violation{Rule: "UP206", Text: "the workload did not return, with no crash at all", Want: []string{"it runs"}, Got: []string{"no answer in 30 s"}}, nil
+	}
 	ops := fsys.Log().Ops()
 	j.letGo(&d)
 	for _, rule := range fsys.Unused() {
@@ -94,16 +98,24 @@ func closed(j *judge, p workload.Program) (img *image.Image, err error) {
 	mem := faultfs.NewMem(image.New())
 	fsys := faultfs.New(mem, faultfs.WithOpLimit(opBudget*(1+len(p))))
 	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
-	if failures, bad := j.drive(&d, fsys, p); bad != nil || len(failures) > 0 {
-		return nil, errors.New("the workload failed")
+	if !within(j.patience, func() { err = j.finish(&d, fsys, p) }) {
+		return nil, errors.New("closing did not return in 30 s")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return mem.Image(), nil
+}
+
+// finish drives a program and closes the journal.
+func (j *judge) finish(d *workload.Driver, fsys *faultfs.FS, p workload.Program) (err error) {
+	if failures, bad := j.drive(d, fsys, p); bad != nil || len(failures) > 0 {
+		return errors.New("the workload failed")
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("close: %v", p)
 		}
 	}()
-	if err := d.Close(); err != nil {
-		return nil, err
-	}
-	return mem.Image(), nil
+	return d.Close()
 }

@@ -25,6 +25,7 @@ const opBudget = 200_000
 type judge struct {
 	subject  target.Subject
 	contract oracle.Contract
+	patience int // seconds that one call may take
 }
 
 // caseOf is one crash state to be judged, with all that was promised there.

@@ -12,10 +12,17 @@ func Missing(cfg Config) map[string]string {
 	if cfg.Subject.Marker == nil {
 		out["markers"] = "the subject names no compaction markers (Subject.Marker): cuts between them are not counted as such"
 	}
-	defer func() { _ = recover() }() // a subject that panics here is a finding of the run
+	within(watchdog, func() { abilities(cfg, out) })
+	return out
+}
+
+// abilities opens the journal to see what it offers. A subject that panics or hangs here is a
+// finding of the run.
+func abilities(cfg Config, out map[string]string) {
+	defer func() { _ = recover() }()
 	j, err := cfg.Subject.Open(faultfs.New(faultfs.NewMem(image.New()), faultfs.WithOpLimit(opBudget)), cfg.Subject.File())
 	if err != nil {
-		return out
+		return
 	}
 	defer func() { _ = j.Close() }()
 	if _, ok := j.(target.Batcher); !ok {
@@ -24,5 +31,4 @@ func Missing(cfg Config) map[string]string {
 	if _, ok := j.(target.Compactor); !ok {
 		out["compaction"] = "the journal has no Compact: no compaction is crashed"
 	}
-	return out
 }

@@ -20,6 +20,7 @@ const casesPerLife = 20
 // caseResult is what became of a case and of the crashes nested in it.
 type caseResult struct {
 	result
+	err    error            // the harness failed
 	nested [2]report.Nested // level 1, level 2
 	found  []found          // what the nested crashes broke
 }
@@ -32,6 +33,7 @@ type found struct {
 
 // nest crashes the recovery of a case, and the recoveries of those crashes in turn.
 type nest struct {
+	ctx   context.Context //nolint:containedctx // of one round; it ends the descent early
 	judge *judge
 	file  string
 	seed  uint64
@@ -49,7 +51,7 @@ func (n *nest) run(c *caseOf) *caseResult {
 
 // descend crashes one life at level (0 is the first nested one).
 func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
-	if l == nil || level >= len(res.nested) {
+	if l == nil || level >= len(res.nested) || n.ctx.Err() != nil {
 		return
 	}
 	rate := n.rates[parent.outermost()][level]
@@ -72,7 +74,7 @@ func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
 			panic(err) // the same options passed at level 0
 		}
 		w.limit = nestedPerCut
-		for c, err := range w.cases(context.Background(), n.seed) {
+		for c, err := range w.cases(n.ctx, n.seed) {
 			if err != nil {
 				panic(err)
 			}

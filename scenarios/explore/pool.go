@@ -1,14 +1,15 @@
 package explore
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 )
 
-// watchdogTicks is how many seconds one case may take before the harness says that the
+// watchdog is how many seconds one case may take before the harness says that the
 // subject hangs. A subject that only does many file operations is stopped long before, by
 // their number.
-const watchdogTicks = 30
+const watchdog = 30
 
 // job is one case on its way through a worker.
 type job struct {
@@ -19,8 +20,9 @@ type job struct {
 
 // pool judges cases on several workers and gives the results in the order of the cases.
 type pool struct {
-	workers int
-	work    func(*caseOf) *caseResult
+	workers  int
+	patience int // seconds
+	work     func(*caseOf) *caseResult
 }
 
 // run judges a batch.
@@ -48,13 +50,44 @@ func (p *pool) run(cases []*caseOf) []*caseResult {
 func (p *pool) worker(current *atomic.Pointer[job], queue <-chan *job, finished chan<- struct{}) {
 	for j := range queue {
 		current.Store(j)
-		res := p.work(j.c)
+		res := p.safe(j.c)
 		if !j.done.CompareAndSwap(false, true) {
 			return // the watchdog gave this case up, and put another worker in this place
 		}
 		j.res = res
 		finished <- struct{}{}
 	}
+}
+
+// safe turns a panic of the harness itself into an error. (A panic of the subject is a
+// finding, and does not come this far.)
+func (p *pool) safe(c *caseOf) (res *caseResult) {
+	defer func() {
+		if v := recover(); v != nil {
+			res = &caseResult{err: fmt.Errorf("the harness failed at %s, cut %d: %v", c.cut.Model, c.cut.At, v)}
+		}
+	}()
+	return p.work(c)
+}
+
+// within runs f, and reports whether it came back within so many seconds. What an
+// f that hangs does later is lost.
+func within(patience int, f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for range patience {
+		select {
+		case <-done:
+			return true
+		case <-ticker.C:
+		}
+	}
+	return false
 }
 
 // wait counts finished cases, and every second looks for one that does not finish.
@@ -74,7 +107,7 @@ func (p *pool) wait(running []atomic.Pointer[job], queue <-chan *job, finished c
 					continue
 				}
 				ticks[w]++
-				if j == nil || ticks[w] < watchdogTicks || !j.done.CompareAndSwap(false, true) {
+				if j == nil || ticks[w] < p.patience || !j.done.CompareAndSwap(false, true) {
 					continue
 				}
 				j.res = hung(j.c)

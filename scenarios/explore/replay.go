@@ -31,7 +31,7 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		}
 		plan.Rules = append(plan.Rules, one.Rules...)
 	}
-	j := &judge{s, c}
+	j := &judge{s, c, watchdog}
 	if p.Damage != "" {
 		return j.replayDamage(p)
 	}
@@ -44,7 +44,11 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		if err != nil {
 			return nil, fmt.Errorf("cut %d: %w", i+1, err)
 		}
-		res := j.run(state)
+		one := pool{workers: 1, patience: watchdog, work: func(c *caseOf) *caseResult { return &caseResult{result: j.run(c)} }}
+		res := one.run([]*caseOf{state})[0]
+		if res.err != nil {
+			return nil, res.err
+		}
 		if len(res.verdict.Violations) > 0 || i == len(p.Cuts)-1 {
 			return replayed(p, res.verdict.Violations, then(state, res.verdict.Violations)), nil
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // batchSize is how many cases are judged between two looks at the context.
-const batchSize = 256
+const batchSize = 64
 
 // violation is a broken promise and the model under which it broke.
 type violation struct {
@@ -28,6 +28,7 @@ type run struct {
 	finds   *findings
 	reached map[crash.Cut]bool
 	kinds   map[CutKind]int
+	planned int // states at level 0 of the rounds so far
 	records int // most that a state gave back
 	round   int
 	program workload.Program
@@ -42,7 +43,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 			return nil, err
 		}
 	}
-	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract}, finds: newFindings()}
+	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience}, finds: newFindings()}
 	r.report = &report.Report{
 		Schema: report.Schema, Subject: cfg.Subject.Name, Bug: cfg.Bug, Contract: cfg.Contract.Name,
 		Seed: cfg.Seed, Ops: cfg.Steps, Coverage: report.Coverage{Kinds: map[string]int{}, Never: []string{}},
@@ -101,7 +102,7 @@ func (r *run) oneRound(ctx context.Context) error {
 		return err
 	}
 	seen := map[key]*level0{}
-	n := r.nest(seed, walks)
+	n := r.nest(ctx, seed, walks)
 	for i, w := range walks {
 		if err := r.explore(ctx, i, w, n, seen); err != nil {
 			return err
@@ -138,6 +139,7 @@ func (r *run) walks(first *life, all []place) ([]*walk, error) {
 		}
 		row := &r.report.Models[i]
 		row.Total.Add(row.Total, w.total)
+		r.planned += w.states
 		row.Exhaustive = row.Exhaustive && w.exhaustive()
 		out = append(out, w)
 	}
@@ -146,8 +148,8 @@ func (r *run) walks(first *life, all []place) ([]*walk, error) {
 
 // nest plans the crashes of recoveries: the budgets are shared out evenly over the models, so
 // that the many torn bytes of one model do not crowd out the few states of another.
-func (r *run) nest(seed uint64, walks []*walk) *nest {
-	n := &nest{judge: r.judge, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear, rates: map[string][2]float64{}}
+func (r *run) nest(ctx context.Context, seed uint64, walks []*walk) *nest {
+	n := &nest{ctx: ctx, judge: r.judge, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear, rates: map[string][2]float64{}}
 	share := func(budget int, of float64) float64 {
 		return min(1, float64(budget)/float64(len(walks))/max(of, 1))
 	}
@@ -172,11 +174,14 @@ type level0 struct {
 
 // explore judges the states of one model.
 func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[key]*level0) error {
-	p := pool{workers: r.cfg.Workers, work: n.run}
+	p := pool{workers: r.cfg.Workers, patience: r.cfg.patience, work: n.run}
 	var states []state
 	var fresh []*caseOf
 	flush := func() error {
 		for i, res := range p.run(fresh) {
+			if res.err != nil {
+				return res.err
+			}
 			seen[keyOf(fresh[i])].verdict = res.verdict
 			r.nestedDone(res)
 		}
@@ -198,7 +203,7 @@ func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[k
 			c.cut.Choice = c.state.Choice()
 		}
 		states = append(states, state{c, k})
-		if len(fresh) >= batchSize || len(states) >= 64*batchSize {
+		if len(fresh) >= batchSize || len(states) >= 256*batchSize {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -324,8 +329,10 @@ func (r *run) progress(model string) {
 		return
 	}
 	p := Progress{Round: r.round, Model: model, States: r.report.States, Unique: r.report.Unique, Bad: r.finds.times}
+	p.Of = r.planned
 	for _, m := range r.report.Models {
 		p.Tails += m.Tails
+		p.Done += m.States
 		p.Closed += m.Refused
 	}
 	r.cfg.Progress(p)
