@@ -14,10 +14,14 @@ import (
 
 func explored(t *testing.T, bug string) *report.Report {
 	t.Helper()
-	rep, err := explore.Run(t.Context(), explore.Config{
+	cfg := explore.Config{
 		Subject: broken.Subject(bug), Bug: bug, Contract: oracle.Lines(),
 		Seed: 1, Steps: 16, MaxStates: 3000, Lives: 400, Deep: 10, Workers: 2,
-	})
+	}
+	if testing.Short() { // the race detector is ten times slower
+		cfg.MaxStates, cfg.Deep, cfg.Damages = 300, 2, 100
+	}
+	rep, err := explore.Run(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Empty(t, rep.Vacuity)
 	return rep
