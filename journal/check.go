@@ -22,6 +22,8 @@ type checker struct {
 	b      []byte
 	i      int
 	bad    string // why the text is refused
+	own    []byte // a key of the outermost object that is one of a line's own, if guard is set
+	guard  bool   // refuse such keys
 	escape bool   // the last string had an escape
 	spaces bool   // there was white space outside of strings
 	keys   [][]byte
@@ -31,6 +33,18 @@ type checker struct {
 // object reports whether b is one object and nothing else.
 func (c *checker) object(b []byte) bool {
 	c.reset(b)
+	return c.oneObject()
+}
+
+// payload reports whether b is an object that can become a line's members.
+func (c *checker) payload(b []byte) bool {
+	c.reset(b)
+	c.guard = true
+	return c.oneObject()
+}
+
+func (c *checker) oneObject() bool {
+	b := c.b
 	c.skip()
 	if c.i == len(b) || b[c.i] != '{' {
 		return c.fail("not a JSON object")
@@ -41,14 +55,15 @@ func (c *checker) object(b []byte) bool {
 	return c.end()
 }
 
-// members reports whether b is what stands between the braces of an object.
+// members reports whether b is a line's members, without braces.
 func (c *checker) members(b []byte) bool {
 	c.reset(b)
+	c.guard = true
 	return c.body(1) && c.end()
 }
 
 func (c *checker) reset(b []byte) {
-	c.b, c.i, c.bad, c.spaces = b, 0, "", false
+	c.b, c.i, c.bad, c.spaces, c.guard = b, 0, "", false, false
 	c.keys, c.plain = c.keys[:0], c.plain[:0]
 }
 
@@ -195,6 +210,10 @@ func (c *checker) key(k []byte, base int) bool {
 		from := len(c.plain)
 		c.plain = appendUnquoted(c.plain, k)
 		k = c.plain[from:]
+	}
+	if c.guard && base == 0 && reserved(k) {
+		c.own = k
+		return c.fail("a member is named like one of the line's own")
 	}
 	if len(c.keys)-base < fewKeys {
 		for _, other := range c.keys[base:] {

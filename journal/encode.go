@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -72,26 +71,17 @@ func appendMembers(dst []byte, e *Event, c *checker) ([]byte, error) {
 	if len(e.Payload) == 0 || string(e.Payload) == "{}" {
 		return dst, nil
 	}
-	if !c.object(e.Payload) {
+	c.own = nil
+	switch {
+	case c.payload(e.Payload):
+	case c.own != nil:
+		return dst, fmt.Errorf("%w: payload of %s has a member %q, which is the line's own: name it otherwise", ErrEvent, e.Type, c.own)
+	default:
 		return dst, fmt.Errorf("%w: payload of %s, byte %d: %s", ErrEvent, e.Type, c.i, c.bad)
 	}
 	payload := e.Payload
 	if c.spaces {
 		payload = compact(make([]byte, 0, len(payload)), payload)
-	}
-	var bad []byte
-	eachMember(payload, func(m member) bool {
-		key := m.key
-		if bytes.IndexByte(key, '\\') >= 0 {
-			key = appendUnquoted(nil, key)
-		}
-		if reserved(key) {
-			bad = key
-		}
-		return bad == nil
-	})
-	if bad != nil {
-		return dst, fmt.Errorf("%w: payload of %s has a member %q, which is the line's own: name it otherwise", ErrEvent, e.Type, bad)
 	}
 	return append(dst, payload[1:len(payload)-1]...), nil
 }

@@ -48,7 +48,7 @@ type Journal struct {
 // cut, no byte and no name has changed. The errors are those of [Recover], and [*LockedError],
 // [*UnsupportedError] and what the file system said.
 func Open(fsys afero.Fs, path string, opt Options) (*Journal, error) {
-	if err := opt.fill(path); err != nil {
+	if err := errors.Join(opt.fill(), opt.root(path)); err != nil {
 		return nil, err
 	}
 	j := &Journal{fsys: fsys, path: path, opt: opt, turn: make(chan struct{}, 1)}

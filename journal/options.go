@@ -74,8 +74,8 @@ type Options struct {
 	AllowNoFolderSync bool
 }
 
-// fill puts the defaults in, and finds what does not fit the path.
-func (o *Options) fill(path string) error {
+// fill puts the defaults in, and finds what cannot be.
+func (o *Options) fill() error {
 	if o.Now == nil {
 		o.Now = time.Now //nolint:forbidigo // the default clock, in its one place
 	}
@@ -85,17 +85,20 @@ func (o *Options) fill(path string) error {
 	if o.MaxLine <= 0 {
 		o.MaxLine = DefaultMaxLine
 	}
-	dir := filepath.Dir(path)
-	if o.Root == "" {
-		o.Root = dir
-	}
-	if _, err := above(o.Root, dir); err != nil {
-		return err
-	}
 	if !plainText([]byte(o.Session)) {
 		return fmt.Errorf("journal: session %q: it must be UTF-8 without quotes, backslashes and control characters", o.Session)
 	}
 	return nil
+}
+
+// root puts the default of Root in, and finds out whether it is above the file.
+func (o *Options) root(path string) error {
+	dir := filepath.Dir(path)
+	if o.Root == "" {
+		o.Root = dir
+	}
+	_, err := above(o.Root, dir)
+	return err
 }
 
 // above lists dir and the folders above it, up to root.

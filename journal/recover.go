@@ -14,7 +14,7 @@ import (
 // [*VersionError] or [*TooLargeError], io/fs.ErrNotExist for an absent journal, or what the
 // file system said.
 func Recover(fsys afero.Fs, path string, opt Options) (*Recovery, error) {
-	if err := opt.fill(path); err != nil {
+	if err := opt.fill(); err != nil {
 		return nil, err
 	}
 	return recoverWith(fsys, path, &opt, nil)
@@ -25,7 +25,7 @@ func Recover(fsys afero.Fs, path string, opt Options) (*Recovery, error) {
 // an error of Scan tells that the log behind it is damaged. An error of yield ends the scan and
 // is returned as it is. What is kept in the Recovery follows opt.Keep.
 func Scan(fsys afero.Fs, path string, opt Options, yield func(Event) error) (*Recovery, error) {
-	if err := opt.fill(path); err != nil {
+	if err := opt.fill(); err != nil {
 		return nil, err
 	}
 	return recoverWith(fsys, path, &opt, yield)
@@ -58,12 +58,13 @@ type scan struct {
 	rec   *Recovery
 	yield func(Event) error
 
-	path    string // of the segment that is read
-	number  int
-	base    int64 // its first byte, from the start of segment 1
-	lines   int   // accepted in it
-	size    int64 // of the segment, as far as it was read
-	vouched int64 // the last checkpoint ends here, if nothing follows it
+	path     string // of the segment that is read
+	number   int
+	base     int64  // its first byte, from the start of segment 1
+	lines    int    // accepted in it
+	size     int64  // of the segment, as far as it was read
+	recorded string // the last recorded_at: the events of one call share it
+	vouched  int64  // the last checkpoint ends here, if nothing follows it
 }
 
 func newScan(path string, opt *Options, yield func(Event) error) *scan {
@@ -78,7 +79,12 @@ func (s *scan) done() *Recovery {
 	r.Session = s.session
 	r.size = s.end
 	r.Empty = s.end == 0 && r.Tail == nil
-	if n := max(s.opt.Keep, 0); s.opt.Keep != KeepAll {
+	if n := max(s.opt.Keep, 0); s.opt.Keep == KeepAll {
+		r.View.Events = make([]Event, 0, len(r.Events))
+		for i := range r.Events {
+			r.View.fold(r.Events[i])
+		}
+	} else {
 		r.Events = r.Events[max(len(r.Events)-n, 0):]
 		r.View.Events = r.View.Events[max(len(r.View.Events)-n, 0):]
 	}
@@ -96,6 +102,9 @@ func (s *scan) segment(f afero.File, k int) error {
 		return fmt.Errorf("journal: %s is a folder: name the file of a session", s.path)
 	}
 	s.size = info.Size()
+	if s.opt.Keep == KeepAll && s.size <= wholeFile {
+		s.rec.Events = slices.Grow(s.rec.Events, int(s.size/usualLine)+1)
+	}
 	r := newLineReader(f, 0, s.size, s.opt.MaxLine)
 	for {
 		p, err := r.next()
@@ -116,6 +125,9 @@ func (s *scan) segment(f afero.File, k int) error {
 		}
 	}
 }
+
+// usualLine is about the length of a short line.
+const usualLine = 240
 
 // newest reports whether the segment that is read is the last one.
 func (s *scan) newest() bool { return s.number == s.rec.Segments }
@@ -152,7 +164,21 @@ func (s *scan) accepted(ln *line, p piece, kept bool) error {
 			return nil
 		}
 	}
+	if s.opt.Keep < 0 && s.yield == nil && ln.version <= SchemaVersion && !lasting(ln.typ) {
+		s.rec.Total++ // nothing of it stays: it need not be copied
+		return nil
+	}
 	return s.keep(s.event(ln, p.off, kept))
+}
+
+// lasting reports whether something of an event of that type stays, whatever is kept.
+func lasting(typ []byte) bool {
+	switch typeName(typ) {
+	case TypeAITitle, TypeUserTitle, TypeFileSnapshot, TypeCompacted, TypeWorldState, TypeTurnContext:
+		return true
+	default:
+		return hasEscape(typ)
+	}
 }
 
 // event makes the event of a line. If the line's bytes stay as they are, it uses them: the
@@ -161,8 +187,12 @@ func (s *scan) event(ln *line, off int64, kept bool) Event {
 	e := Event{
 		Type: typeName(ln.typ), SchemaVersion: ln.version, Sequence: ln.seq, SessionID: s.session,
 		Segment: s.number, Offset: s.base + off, Length: len(ln.raw), Checked: ln.checked,
-		RecordedAt: string(ln.recorded), Payload: ln.payload,
+		Payload: ln.payload,
 	}
+	if string(ln.recorded) != s.recorded {
+		s.recorded = string(ln.recorded)
+	}
+	e.RecordedAt = s.recorded
 	if hasEscape(ln.typ) {
 		e.Type = string(appendUnquoted(nil, ln.typ))
 	}
@@ -189,7 +219,8 @@ func (s *scan) keep(e Event) error {
 	if n >= 0 {
 		r.Events = trim(append(r.Events, e), n)
 	}
-	if n != KeepAll {
+	if n != KeepAll { // else it is made in the end, of all events at once
+		r.View.fold(e)
 		r.View.Events = trim(r.View.Events, max(n, 1))
 	}
 	if s.yield != nil {

@@ -81,12 +81,11 @@ type View struct {
 	Compacted *Event
 }
 
-// fold takes the next event.
+// fold takes the next event; the view is made apart.
 func (r *Recovery) fold(e Event) {
 	r.Total++
 	if e.SchemaVersion > SchemaVersion {
 		r.Newer++
-		r.View.Events = append(r.View.Events, e)
 		return
 	}
 	switch e.Type {
@@ -105,21 +104,27 @@ func (r *Recovery) fold(e Event) {
 			r.Snapshots = append(r.Snapshots, Snapshot{path, hash, e.Sequence})
 		}
 	}
-	r.View.fold(e)
 }
 
 // fold applies the rule of compaction: compacted is the commit point and clears the baselines.
 func (v *View) fold(e Event) {
-	switch e.Type {
+	typ := e.Type
+	if e.SchemaVersion > SchemaVersion {
+		typ = "" // what it means there is not known
+	}
+	switch typ {
 	case TypeCompacted:
-		*v = View{Compacted: &e}
+		marker := e // a copy for each: the parameter stays on the stack
+		*v = View{Compacted: &marker, Events: v.Events[:0]}
 		if list := e.Value("replacement_history"); len(list) > 0 && list[0] == '[' {
 			eachElement(list, func(entry []byte) { v.Base = append(v.Base, entry) })
 		}
 	case TypeWorldState:
-		v.WorldState = &e
+		state := e
+		v.WorldState = &state
 	case TypeTurnContext:
-		v.TurnContext = &e
+		context := e
+		v.TurnContext = &context
 	default:
 		v.Events = append(v.Events, e)
 	}

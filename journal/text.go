@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -112,12 +113,14 @@ func compact(dst, b []byte) []byte {
 
 // stringEnd is where the checked string that begins at b[i] ends.
 func stringEnd(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
+	for i++; ; {
+		end := i + bytes.IndexByte(b[i:], '"')
+		back := bytes.IndexByte(b[i:end], '\\')
+		if back < 0 {
+			return end + 1
 		}
+		i += back + 2
 	}
-	return i + 1
 }
 
 // member is one member of a checked object.

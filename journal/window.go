@@ -36,7 +36,7 @@ func Last(fsys afero.Fs, path string, n int, opt Options) (*Window, error) {
 // page, in a time that does not grow with the log. The sequence of the first event of one page
 // gives the next.
 func Before(fsys afero.Fs, path string, sequence int64, n int, opt Options) (*Window, error) {
-	if err := opt.fill(path); err != nil {
+	if err := opt.fill(); err != nil {
 		return nil, err
 	}
 	count, err := countSegments(fsys, path)
