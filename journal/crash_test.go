@@ -78,8 +78,7 @@ func TestEveryStateOfEveryHonestModel(t *testing.T) {
 				}
 				require.GreaterOrEqual(t, got, acked[cut.At], "%s, cut %d: %s", model, cut.At, st.Why())
 				_, err = journal.Recover(mem, logPath, options())
-				var corrupt *journal.CorruptError
-				if errors.As(err, &corrupt) {
+				if corrupt, ok := errors.AsType[*journal.CorruptError](err); ok {
 					refused++
 					require.False(t, corrupt.Vouched, "%s, cut %d: %s: %v", model, cut.At, st.Why(), err)
 					require.Equal(t, journal.TailTerminated, rec.Tail.Kind)

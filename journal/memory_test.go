@@ -14,23 +14,23 @@ import (
 )
 
 // bigLog is a log of at least size bytes on a real disk, in one file.
-func bigLog(t testing.TB, size int64) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "big.jsonl")
+func bigLog(tb testing.TB, size int64) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "big.jsonl")
 	j, err := journal.Open(afero.NewOsFs(), path, journal.Options{Create: true, SegmentLines: 1 << 30, Now: fixedNow})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	batch := make([]journal.Event, 2000)
 	for i := range batch {
 		batch[i] = journal.Message("assistant", strings.Repeat("Water the basil, not the thyme. ", 32))
 	}
 	batch[0] = journal.AITitle("Beds")
 	for written := int64(0); written < size; {
-		require.NoError(t, j.Append(batch...))
+		require.NoError(tb, j.Append(batch...))
 		info, err := afero.NewOsFs().Stat(path)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		written = info.Size()
 	}
-	require.NoError(t, j.Close())
+	require.NoError(tb, j.Close())
 	return path
 }
 
