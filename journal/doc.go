@@ -65,8 +65,9 @@
 // is the tail. Lines without a crc are always read by the strict rule, and so is a file that does
 // not begin as a journal does. A whole, verified last line that lacks only its newline is a record.
 //
-// Open keeps the bytes of a tail in <file>.tail-<offset>, cuts the tail, syncs, and only then
-// appends. Recover writes nothing and takes no lock.
+// Open keeps the bytes of a tail in <file>.tail-<offset>, cuts the tail, writes what no line
+// vouches for in its place once more (after a failed fsync it may be in memory only), syncs, and
+// only then appends. Recover writes nothing and takes no lock.
 //
 // # What no reader can see
 //

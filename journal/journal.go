@@ -139,6 +139,9 @@ func (j *Journal) load(top string) error {
 	if err := repair(j.fsys, j.file, j.rec.Tail, &j.opt); err != nil {
 		return err
 	}
+	if err := rewrite(j.fsys, j.name, max(j.rec.Durable-j.base, 0), j.size); err != nil {
+		return fmt.Errorf("journal: %s: writing again what nothing vouches for: %w", j.name, err)
+	}
 	if t := j.rec.Tail; t != nil && t.Kind == TailComplete {
 		j.size++
 	}
@@ -250,7 +253,8 @@ func (j *Journal) Close() error {
 	if g != nil {
 		_ = j.commit(g) // its callers are told
 	}
-	j.turn <- struct{}{} // and kept: nothing is written any more
+	j.turn <- struct{}{}
+	defer func() { <-j.turn }() // who comes later finds the journal closed
 	var err error
 	if j.poison == nil && !j.vouched {
 		err = j.checkpoint()

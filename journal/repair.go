@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -38,6 +39,36 @@ func repair(fsys afero.Fs, f afero.File, t *Tail, opt *Options) error {
 	}
 	if err := f.Sync(); err != nil {
 		return fmt.Errorf("journal: %s: syncing the cut: %w", t.Path, err)
+	}
+	return nil
+}
+
+// rewrite puts the bytes of a file between two offsets in their place once more. After an fsync
+// that failed, the kernel takes pages for clean that never reached the disk: they read well, a
+// later sync leaves them out and succeeds, and a power cut leaves a hole in front of lines that
+// were acknowledged since. No reader can see that, so what no line vouches for is made dirty again
+// before the sync on which the next promise rests. The bytes are the same, so that a crash in
+// between leaves nothing new. The handle is another one, since appending ones cannot write in
+// the middle.
+func rewrite(fsys afero.Fs, path string, from, to int64) (err error) {
+	if from >= to {
+		return nil
+	}
+	f, err := fsys.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	buf := make([]byte, min(to-from, chunk))
+	for from < to {
+		b := buf[:min(to-from, int64(len(buf)))]
+		if _, err := io.ReadFull(io.NewSectionReader(f, from, int64(len(b))), b); err != nil {
+			return err
+		}
+		if n, err := f.WriteAt(b, from); err != nil || n < len(b) {
+			return errors.Join(err, errIf(n < len(b), io.ErrShortWrite))
+		}
+		from += int64(len(b))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 )
@@ -32,7 +33,11 @@ func (j *Journal) rotate() error {
 	name := segmentPath(j.path, j.number+1)
 	f, err := createFile(j.fsys, name)
 	if err != nil {
-		return fmt.Errorf("journal: beginning segment %d: %w", j.number+1, err)
+		err = fmt.Errorf("journal: beginning segment %d: %w", j.number+1, err)
+		if _, there := j.fsys.Stat(name); !errors.Is(there, fs.ErrNotExist) {
+			return j.fail(err) // a later file says that nothing is appended to this one any more
+		}
+		return err
 	}
 	if err := f.Sync(); err != nil {
 		return j.fail(errors.Join(fmt.Errorf("journal: syncing %s: %w", name, err), f.Close()))
