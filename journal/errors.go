@@ -33,7 +33,7 @@ type CorruptError struct {
 
 // Error gives file, line, offset, cause, and what to do next.
 func (e *CorruptError) Error() string {
-	next := "a crash may have left this: cutting the file at this offset is safe (repair --mode tail), or read it under the watermark contract"
+	next := "a crash may have left this: cutting a copy of the file at this offset is safe, and the watermark contract opens it"
 	if e.Vouched {
 		next = "acknowledged data is damaged: restore the file from a copy, or keep what is in front of this line"
 	}
