@@ -104,10 +104,10 @@ func (x *examined) tail(t *journal.Tail) {
 	line, _, _ := countLines(x.fsys, t.Path, t.Offset) // it was read a moment ago
 	x.Trusted = trusted{t.Path, line, t.Offset}
 	f := byteFinding{ID: "UP101", Path: t.Path, Line: line + 1, Offset: t.Offset, Length: t.Length}
-	f.Text = fmt.Sprintf("%s bytes follow the last accepted line (%s); no acknowledged record is in them", count(t.Length), t.Kind)
+	f.Text = fmt.Sprintf("%s bytes follow the last accepted line (%s); nothing in this file vouches for them", count(t.Length), t.Kind)
 	if t.Kind == journal.TailNUL {
 		f.ID = "UP104"
-		f.Text = fmt.Sprintf("%s bytes behind the last accepted line never reached the disk; no acknowledged record is in them", count(t.Length))
+		f.Text = fmt.Sprintf("%s bytes behind the last accepted line never reached the disk; nothing in this file vouches for them", count(t.Length))
 	}
 	x.find(f)
 }
