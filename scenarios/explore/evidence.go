@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/unplug-go/unplug/faultfs/crash"
@@ -13,9 +14,9 @@ import (
 	"github.com/unplug-go/unplug/scenarios/target"
 )
 
-// witness knows what had been written to the journal's files at a cut. The files are those
-// in the subject's folder whose names begin with the stem of its path and end like it
-// ("log.jsonl", "log_2.jsonl"); others (kept tails, locks) are not the journal.
+// witness knows what had been written to the journal's files at a cut: the subject's path
+// and its further segments (log.jsonl, log_2.jsonl, …), or every file of the folder if the
+// path is one. Others (kept tails, locks, files on their way to a rename) are not the journal.
 type witness struct {
 	file string
 	live map[string]written
@@ -24,27 +25,43 @@ type witness struct {
 // written is what a file held at the cut, as a program that reads it would have seen it.
 type written struct {
 	data []byte
-	ends map[int64]bool // where a whole write ended
+	ends map[int64]bool // where a whole write ended; perhaps a line does there
+	sure int64          // where a line ends for certain, though no newline does; 0 is nowhere
 	good int64          // behind it stands a tail that the recovery before left aside, and that is not cut yet
+	rest bool           // the last write was short, and only its newline is missing
 }
 
 // logFiles are the journal's files in an image, by path.
 func logFiles(img *image.Image, file string) map[string]trace.Ino {
 	out := map[string]trace.Ino{}
-	dir, ok := img.Lookup(path.Dir(file))
+	dir, inFolder := path.Dir(file), false
+	if ino, ok := img.Lookup(file); ok {
+		if info, _ := img.Stat(ino); info.Dir {
+			dir, inFolder = file, true
+		}
+	}
+	folder, ok := img.Lookup(dir)
 	if !ok {
 		return out
 	}
-	ext := path.Ext(file)
-	stem := strings.TrimSuffix(path.Base(file), ext)
-	for _, e := range img.Entries(dir) {
-		if strings.HasPrefix(e.Name, stem) && strings.HasSuffix(e.Name, ext) {
-			if info, ok := img.Stat(e.Ino); ok && !info.Dir {
-				out[path.Join(path.Dir(file), e.Name)] = e.Ino
-			}
+	for _, e := range img.Entries(folder) {
+		if !inFolder && !isSegment(path.Base(file), e.Name) {
+			continue
+		}
+		if info, ok := img.Stat(e.Ino); ok && !info.Dir {
+			out[path.Join(dir, e.Name)] = e.Ino
 		}
 	}
 	return out
+}
+
+// isSegment reports whether name is base, or base with a number: log.jsonl, log_2.jsonl.
+func isSegment(base, name string) bool {
+	ext := path.Ext(base)
+	number, ok := strings.CutPrefix(name, strings.TrimSuffix(base, ext)+"_")
+	number, ok2 := strings.CutSuffix(number, ext)
+	_, err := strconv.Atoi(number)
+	return name == base || ok && ok2 && err == nil
 }
 
 // sizes are those of the journal's files in an image.
@@ -62,16 +79,17 @@ func sizes(img *image.Image, file string) map[string]int64 {
 func newWitness(l *life, file string, live *image.Image, ops []trace.Op) *witness {
 	w := &witness{file: file, live: map[string]written{}}
 	for name, ino := range logFiles(live, file) {
-		ends := map[int64]bool{}
-		if size, ok := l.accepted[name]; ok {
-			ends[size] = true
-		}
+		f := written{data: live.Bytes(ino), ends: map[int64]bool{}, sure: l.accepted[name], good: l.goodUpTo(name, ino, len(ops))}
 		for _, op := range ops {
-			if op.Kind == trace.Write && op.Ino == ino && len(op.Data) >= op.Len {
-				ends[op.Off+int64(len(op.Data))] = true
+			if op.Kind != trace.Write || op.Ino != ino {
+				continue
 			}
+			if len(op.Data) >= op.Len {
+				f.ends[op.Off+int64(len(op.Data))] = true
+			}
+			f.rest = len(op.Data) == op.Len-1
 		}
-		w.live[name] = written{live.Bytes(ino), ends, l.goodUpTo(name, ino, len(ops))}
+		w.live[name] = f
 	}
 	return w
 }
@@ -90,19 +108,36 @@ func (l *life) goodUpTo(name string, ino trace.Ino, end int) int64 {
 	return l.tail.Offset
 }
 
-// boundary reports whether a whole line or a whole write ends at off.
+// boundary reports whether a line may end at off: behind a newline, or where a write ended.
 func (f written) boundary(off int64) bool {
-	return off == 0 || off > 0 && off <= f.good && off <= int64(len(f.data)) && (f.data[off-1] == '\n' || f.ends[off])
+	return f.lineEnds(off) || off > 0 && off <= f.good && f.ends[off]
 }
 
-// complete reports whether only the newline of the last line is missing at off.
+// lineEnds reports whether a line ends at off for certain.
+func (f written) lineEnds(off int64) bool {
+	if off == 0 || off < 0 || off > f.good || off > int64(len(f.data)) {
+		return off == 0
+	}
+	return f.data[off-1] == '\n' || off == f.sure
+}
+
+// complete reports whether a line may be whole at off: a write ends there, or only the
+// newline is missing. A recovery may count it as a record, or report it as a tail.
 func (f written) complete(off int64) bool {
-	return off > 0 && off < int64(len(f.data)) && f.data[off] == '\n' && f.data[off-1] != '\n'
+	n := int64(len(f.data))
+	switch {
+	case off <= 0 || off > n || off > f.good:
+		return false
+	case off == n:
+		return f.ends[off] || f.rest
+	default:
+		return f.ends[off] || f.data[off] == '\n' && f.data[off-1] != '\n'
+	}
 }
 
 // look compares a crash state with what had been written.
 func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
-	e := oracle.Evidence{Size: -1, Clean: true}
+	e := oracle.Evidence{Size: -1, Clean: true, Complete: true}
 	about := tail.Path
 	if about == "" {
 		about = w.file
@@ -111,9 +146,9 @@ func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
 		data, f := state.Bytes(ino), w.live[name]
 		same := commonPrefix(data, f.data)
 		whole := same == int64(len(data))
-		if !whole || !f.boundary(same) {
+		if !whole || !f.lineEnds(same) {
 			e.Clean = false
-			e.Complete = whole && f.complete(same)
+			e.Complete = e.Complete && whole && f.complete(same)
 		}
 		if !whole && bytes.IndexByte(data[same:], '\n') >= 0 {
 			e.Terminated = true
@@ -121,6 +156,11 @@ func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
 		if name == about {
 			e.Size = int64(len(data))
 			e.Boundary = tail.Offset <= same && f.boundary(tail.Offset)
+		}
+	}
+	if ino, ok := state.Lookup(about); ok {
+		if info, _ := state.Stat(ino); info.Dir { // a tail of a folder says nothing about a file
+			e.Size, e.Boundary = tail.Offset+tail.Length, true
 		}
 	}
 	return e

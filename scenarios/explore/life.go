@@ -23,7 +23,8 @@ type entry struct {
 	synced   int
 	acked    int
 	kept     int
-	unsure   int // the first sync that completed after the call began
+	unsure   int  // the first sync that completed after the call began
+	buffered bool // the call wrote nothing: a later sync writes
 }
 
 // life is one run of the subject: from an open on some image to the moment when the plug
@@ -51,7 +52,6 @@ type writeLookup func(n int) oracle.Call
 // newLife reads the notes of a life that ran: ops from first on.
 func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) *life {
 	l := &life{hist: hist, first: first, w: prior}
-	base := len(prior)
 	at := map[int]int{} // record number → place in w
 	for i, op := range hist.Ops[first:] {
 		if op.Kind != trace.Note {
@@ -63,7 +63,7 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 		}
 		n := first + i
 		if m.What == "open" && m.Event == workload.Returned {
-			l.keep(base, n)
+			l.keep(n)
 		}
 		if m.What != "append" {
 			continue
@@ -80,11 +80,12 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 	return l
 }
 
-// keep notes that an open for writing returned the records of the life before.
-func (l *life) keep(base, n int) {
-	for i := range l.w[:base] {
-		if l.w[i].kept == never {
-			l.w[i].kept = n
+// keep notes that an open for writing returned what was there: the records of the life
+// before, and those whose append had returned.
+func (l *life) keep(n int) {
+	for i := range l.w {
+		if e := &l.w[i]; e.kept == never && e.returned < n {
+			e.kept = n
 		}
 	}
 }
@@ -139,7 +140,7 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 		c := e.call
 		c.Failed = e.failed < cut.At
 		c.Synced = e.synced < cut.At
-		c.Unsure = c.Failed || e.returned >= cut.At && e.unsure < cut.At
+		c.Unsure = c.Failed || e.unsure < cut.At && (e.returned >= cut.At || e.buffered && e.acked >= cut.At)
 		c.Acked = e.acked < cut.At
 		c.Kept = e.kept < cut.At
 		p.Calls = append(p.Calls, c)
@@ -204,7 +205,8 @@ func (l *life) syncedAt(e *entry, covered []int) int {
 		last = max(last, covered[n])
 	}
 	if !wrote {
-		return e.acked // a journal with a buffer: its sync writes
+		e.buffered = true // a journal with a buffer: its sync writes
+		return e.acked
 	}
 	for n := range e.returned {
 		op := l.hist.Ops[n]
@@ -230,6 +232,11 @@ func coverage(ops []trace.Op) []int {
 		op := ops[n]
 		covered[n] = -1
 		switch {
+		case op.Kind == trace.SyncFile && (op.Result == trace.SyncFailClean || op.Result == trace.SyncFailLate):
+			files[op.Ino] = never // what came before was dropped: no later sync covers it
+		case op.Result == trace.SyncFailRO || op.Result == trace.SyncFailShutdown:
+			clear(files)
+			clear(dirs)
 		case op.Kind == trace.SyncFile && honest(op):
 			files[op.Ino] = n
 		case op.Kind == trace.SyncDir && honest(op):

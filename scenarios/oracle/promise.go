@@ -44,7 +44,8 @@ type Evidence struct {
 	// Clean: every file of the journal holds what had been written to it, up to the end
 	// of a line or of a write, and nothing else.
 	Clean bool
-	// Complete: not clean, but only the newline of the last line is missing.
+	// Complete: not clean, but the last line may be whole: only its newline is missing, or a
+	// write ends there. Recovery may count it as a record or report it as a tail.
 	Complete bool
 	// Boundary: what stands in front of the reported tail is what had been written, and
 	// the tail begins where a line or a write ended.

@@ -121,9 +121,6 @@ func (d *Driver) step(s Step) error {
 		if err := d.Close(); err != nil {
 			return err
 		}
-		if !d.AckOnAppend {
-			d.waiting = nil // a close is no promise; the open that follows makes one
-		}
 		return d.open()
 	case Compact:
 		return d.compact(s.Records)
