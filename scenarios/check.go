@@ -119,6 +119,11 @@ func replay(t *testing.T, s *settings, file string) {
 		t.Logf("%s no longer fits the journal (%v); delete it if that is meant", file, err)
 		return
 	}
+	if res.Expected == nil && len(res.Violations) > 0 {
+		v := res.Violations[0]
+		t.Errorf("%s no longer breaks %s, but %s: %s\n  story   %s\n  want (-) got (+)\n%s", file, p.Expect, v.Rule, v.Text, res.Story, indent(cmp.Diff(v.Want, v.Got)))
+		return
+	}
 	if res.Expected == nil {
 		t.Logf("%s passes now: keep it as a regression test", file)
 		return

@@ -10,7 +10,7 @@ import (
 // and the file operations and syncs behind it. Look at it first when a finding surprises
 // you, or when a run says that it tested nothing.
 func Explain(s Subject, opts ...Option) string {
-	set := settings{cfg: explore.Config{Subject: s, Contract: Strict()}, skip: map[string]string{}}
+	set := settings{cfg: explore.Config{Subject: s, Contract: defaultContract()}, skip: map[string]string{}}
 	for _, o := range opts {
 		o(&set)
 	}

@@ -88,9 +88,7 @@ func Skip(rule, reason string) Option { return func(s *settings) { s.skip[rule] 
 // are a tenth.
 func Run(t *testing.T, subject Subject, opts ...Option) {
 	t.Helper()
-	c := Strict()
-	c.AckOn = oracle.AckSync
-	s := settings{cfg: explore.Config{Subject: subject, Contract: c, Seed: 1, Workers: 2}, skip: map[string]string{}}
+	s := settings{cfg: explore.Config{Subject: subject, Contract: defaultContract(), Seed: 1, Workers: 2}, skip: map[string]string{}}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -112,6 +110,13 @@ func Run(t *testing.T, subject Subject, opts ...Option) {
 		})
 	}
 	abilities(t, s.cfg)
+}
+
+// defaultContract is Strict, acknowledging on Sync.
+func defaultContract() Contract {
+	c := Strict()
+	c.AckOn = oracle.AckSync
+	return c
 }
 
 func (s *settings) shorten() {

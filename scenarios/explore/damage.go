@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sort"
@@ -10,14 +11,15 @@ import (
 	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
 // damage puts one fault at a time into the bytes of a cleanly closed log, where the
 // contract says that it notices, and grades what recovery says: UP203. Nothing of it is a
 // crash: these bytes were synced.
-func (r *run) damage(seed uint64) {
+func (r *run) damage(ctx context.Context, seed uint64) error {
 	if r.cfg.Damages <= 0 || r.cfg.Contract.Detect == oracle.DetectNothing || len(r.cfg.Plan.Rules) > 0 || r.stop() {
-		return
+		return nil
 	}
 	img, err := closed(r.judge, r.program)
 	if err != nil {
@@ -25,18 +27,18 @@ func (r *run) damage(seed uint64) {
 			Rule: "UP206", Text: "closing after the workload failed, with no crash and no fault",
 			Want: []string{"it closes"}, Got: []string{err.Error()},
 		}, ""}, nil}, r.describe)
-		return
+		return nil
 	}
 	rng := rand.New(rand.NewPCG(seed, 0xda3a9e))
 	whole := r.judge.recover(faultfs.New(faultfs.NewMem(img.Clone())))
 	for range r.cfg.Damages {
 		file, d, ok := r.draw(rng, img)
-		if !ok {
-			return
+		if !ok || ctx.Err() != nil {
+			break
 		}
-		o, changed := r.judge.damaged(img, file, d)
-		r.grade(whole, o, changed, file, d)
+		r.grade(r.judge.damaged(img, whole, file, d), file, d)
 	}
+	return ctx.Err()
 }
 
 // draw picks a damage that the contract covers: any byte in front of the last line, or one
@@ -68,7 +70,7 @@ func (r *run) draw(rng *rand.Rand, img *image.Image) (string, faultfs.Damage, bo
 
 func drawDamage(rng *rand.Rand, vouched []byte, detect oracle.Detect) faultfs.Damage {
 	n, lines := int64(len(vouched)), int64(bytes.Count(vouched, []byte("\n")))
-	kinds := []faultfs.DamageKind{faultfs.Nul, faultfs.Duplicate, faultfs.Swap, faultfs.Delete}
+	kinds := []faultfs.DamageKind{faultfs.Nul, faultfs.Delete}
 	if detect == oracle.DetectBytes {
 		kinds = faultfs.DamageKinds()
 	}
@@ -93,56 +95,102 @@ func drawDamage(rng *rand.Rand, vouched []byte, detect oracle.Detect) faultfs.Da
 	return d
 }
 
-// damaged recovers a closed log with one damage in it. It also says whether the recovery
-// changed anything.
-func (j *judge) damaged(img *image.Image, file string, d faultfs.Damage) (o oracle.Outcome, changed bool) {
+// answer is what a subject makes of a damaged log.
+type answer struct {
+	read       oracle.Outcome
+	violations []oracle.Violation
+}
+
+// damaged recovers a closed log with one damage in it, and, when that is refused, opens it for
+// writing too: that must be refused as well, and change nothing.
+func (j *judge) damaged(img *image.Image, whole oracle.Outcome, file string, d faultfs.Damage) answer {
 	bad := img.Clone()
 	ino, ok := bad.Lookup(file)
 	if !ok {
-		return oracle.Outcome{Class: oracle.NotFound, Err: file + " is not there"}, false
+		return answer{read: oracle.Outcome{Class: oracle.NotFound, Err: file + " is not there"}}
 	}
 	data, err := d.Apply(bad.Bytes(ino))
 	if err != nil {
-		return oracle.Outcome{Class: oracle.Failed, Err: err.Error()}, false
+		return answer{read: oracle.Outcome{Class: oracle.Failed, Err: err.Error()}}
 	}
 	bad.Truncate(ino, 0)
 	bad.WriteAt(ino, data, 0)
-	fsys := faultfs.New(faultfs.NewMem(bad), faultfs.WithOpLimit(opBudget))
-	o = j.recover(fsys)
-	return o, fsys.Log().Len() > 0
+	var a answer
+	if !within(j.patience, func() { a = j.answer(bad, whole) }) {
+		v := oracle.Violation{Rule: "UP203", Text: "damage was not answered", Want: []string{"a corruption error"}, Got: []string{"no answer in 30 s"}}
+		return answer{oracle.Outcome{Class: oracle.Hung}, []oracle.Violation{v}}
+	}
+	return a
 }
 
-// grade counts one answer, and finds UP203 where it is not a refusal.
-func (r *run) grade(whole, o oracle.Outcome, changed bool, file string, d faultfs.Damage) {
+func (j *judge) answer(bad *image.Image, whole oracle.Outcome) (a answer) {
+	fsys := faultfs.New(faultfs.NewMem(bad.Clone()), faultfs.WithOpLimit(opBudget))
+	a.read = j.recover(fsys)
+	if v := gradeOf(whole, a.read); v != nil {
+		a.violations = append(a.violations, *v)
+	}
+	if ops := fsys.Log().Ops(); len(ops) > 0 {
+		a.violations = append(a.violations, oracle.Violation{
+			Rule: "UP208", Text: "a read-only recovery of a damaged log wrote, or took the lock",
+			Want: []string{"no operation"}, Got: []string{ops[0].String()},
+		})
+	}
+	if a.read.Class != oracle.Corrupt {
+		return a
+	}
+	mem := faultfs.NewMem(bad.Clone())
+	writing := faultfs.New(mem, faultfs.WithOpLimit(opBudget))
+	d := workload.Driver{Subject: j.subject}
+	_, end := j.drive(&d, writing, nil)
+	opened, hash := d.Journal() != nil, mem.Image().Hash()
+	j.letGo(&d)
+	switch {
+	case end != nil || opened:
+		a.violations = append(a.violations, oracle.Violation{
+			Rule: "UP208", Text: "an open for writing does not refuse a log that a read-only recovery refuses as damaged",
+			Want: []string{a.read.Err}, Got: []string{"it opened"},
+		})
+	case hash != bad.Hash():
+		a.violations = append(a.violations, oracle.Violation{
+			Rule: "UP208", Text: "an open of a damaged log failed, and changed the files",
+			Want: []string{"the same bytes and names"}, Got: changes(writing.Log().Ops()),
+		})
+	}
+	return a
+}
+
+// grade counts one answer and adds its findings.
+func (r *run) grade(a answer, file string, d faultfs.Damage) {
 	g := &r.report.Coverage.Damage
 	g.Tried++
-	v := gradeOf(whole, o)
 	switch {
-	case o.Class == oracle.Corrupt:
+	case a.read.Class == oracle.Corrupt:
 		g.Refused++
-	case v == nil:
-		g.Exact++
-	case o.Recovered.Tail.Length > 0:
+	case a.read.Class != oracle.OK:
+		g.Other++
+	case a.read.Recovered.Tail.Length > 0:
 		g.Tail++
+	case len(a.violations) == 0:
+		g.Exact++
 	default:
 		g.Silent++
 	}
-	if changed && v == nil {
-		v = &oracle.Violation{Rule: "UP208", Text: "a read-only recovery of a damaged log wrote", Want: []string{"no operation"}, Got: []string{"some"}}
+	for _, v := range a.violations {
+		p := &report.Repro{
+			Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: v.Rule,
+			Program: r.program, Damage: d.String(), File: file, Comment: []string{v.Text},
+		}
+		r.finds.add(found{violation{v, ""}, nil}, func(x found) *report.Finding {
+			f := r.describe(x)
+			f.Story = damageStory(d.String(), file)
+			f.File = p
+			return f
+		})
 	}
-	if v == nil {
-		return
-	}
-	p := &report.Repro{
-		Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: v.Rule,
-		Program: r.program, Damage: d.String(), File: file, Comment: []string{v.Text},
-	}
-	r.finds.add(found{violation{*v, ""}, nil}, func(x found) *report.Finding {
-		f := r.describe(x)
-		f.Story = fmt.Sprintf("the workload · close · everything synced · DAMAGE (%s in %s)", d, file)
-		f.File = p
-		return f
-	})
+}
+
+func damageStory(d, file string) string {
+	return fmt.Sprintf("the workload · close · everything synced · DAMAGE (%s in %s)", d, file)
 }
 
 // gradeOf is UP203: damage that the contract notices is refused. Damage that changes
@@ -179,13 +227,6 @@ func (j *judge) replayDamage(p *report.Repro) (*Replayed, error) {
 		return nil, err
 	}
 	whole := j.recover(faultfs.New(faultfs.NewMem(img.Clone())))
-	o, changed := j.damaged(img, p.File, rule.Fault.Damage)
-	var found []oracle.Violation
-	if v := gradeOf(whole, o); v != nil {
-		found = append(found, *v)
-	}
-	if changed {
-		found = append(found, oracle.Violation{Rule: "UP208", Text: "a read-only recovery of a damaged log wrote"})
-	}
-	return replayed(p, found, "the workload · close · DAMAGE ("+p.Damage+" in "+p.File+")"), nil
+	a := j.damaged(img, whole, p.File, rule.Fault.Damage)
+	return replayed(p, a.violations, damageStory(p.Damage, p.File)), nil
 }

@@ -31,14 +31,15 @@ type spaceOf struct {
 
 // walk is the enumeration of one life under one model.
 type walk struct {
-	life    *life
-	model   crash.Model
-	options crash.Options
-	file    string
-	spaces  []spaceOf
-	limit   int // per space: above it, sampled
-	total   *big.Int
-	states  int // that will be enumerated
+	life     *life
+	model    crash.Model
+	options  crash.Options
+	file     string
+	spaces   []spaceOf
+	limit    int // per space: above it, sampled
+	total    *big.Int
+	states   int    // that will be enumerated
+	narrowed string // what a space left out, if any did
 }
 
 // newWalk sizes up a life under a model. budget bounds the states over all cuts; each cut
@@ -54,6 +55,9 @@ func newWalk(l *life, m crash.Model, opt crash.Options, file string, cuts []cras
 		space, err := planner.Space(c)
 		if err != nil {
 			return nil, err
+		}
+		if why := space.Narrowed(); why != "" {
+			w.narrowed = why
 		}
 		n := space.Count()
 		w.total.Add(w.total, n)
@@ -84,16 +88,6 @@ func waterline(counts []int, budget int) int {
 		left -= n
 	}
 	return math.MaxInt
-}
-
-// exhaustive reports whether every state is walked.
-func (w *walk) exhaustive() bool {
-	for _, s := range w.spaces {
-		if s.count > w.limit {
-			return false
-		}
-	}
-	return true
 }
 
 // cases walks the states, all of them, equal ones too.

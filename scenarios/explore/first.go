@@ -7,6 +7,7 @@ import (
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/faultfs/crash"
 	"github.com/unplug-go/unplug/faultfs/image"
+	"github.com/unplug-go/unplug/faultfs/trace"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
@@ -50,11 +51,15 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
 	var failures []workload.CallError
 	var end *oracle.Outcome
-	if !within(j.patience, func() { failures, end = j.drive(&d, fsys, p) }) {
+	var ops []trace.Op
+	back := within(j.patience, func() {
+		failures, end = j.drive(&d, fsys, p)
+		ops = fsys.Log().Ops()
+		j.letGo(&d)
+	})
+	if !back {
 		return nil, &oracle.Violation{Rule: "UP206", Text: "the workload did not return, with no crash at all", Want: []string{"it runs"}, Got: []string{"no answer in 30 s"}}, nil
 	}
-	ops := fsys.Log().Ops()
-	j.letGo(&d)
 	for _, rule := range fsys.Unused() {
 		unused = append(unused, rule.String())
 	}

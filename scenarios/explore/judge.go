@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/faultfs/crash"
@@ -35,6 +36,7 @@ type caseOf struct {
 	cut     report.Cut
 	promise oracle.Promise
 	witness *witness
+	beat    atomic.Int64 // counts the cases nested in it: the watchdog's sign of life
 }
 
 // result is the judgement of a case.

@@ -20,6 +20,7 @@ const casesPerLife = 20
 // caseResult is what became of a case and of the crashes nested in it.
 type caseResult struct {
 	result
+	root   *caseOf          // the case at level 0
 	err    error            // the harness failed
 	nested [2]report.Nested // level 1, level 2
 	found  []found          // what the nested crashes broke
@@ -43,10 +44,17 @@ type nest struct {
 
 // run judges a case and what is nested in it.
 func (n *nest) run(c *caseOf) *caseResult {
-	res := &caseResult{result: n.judge.run(c)}
+	res := &caseResult{root: c, result: n.judge.run(c)}
 	n.descend(res, res.second, 0, c)
 	res.second = nil // its trace is not needed any more
 	return res
+}
+
+// wants reports whether the recovery of a case that was judged before, under another model,
+// is to be cut under this one as well.
+func (n *nest) wants(c *caseOf) bool {
+	rate := n.rates[c.cut.Model][0]
+	return rate > 0 && c.cut.Model != string(crash.LyingFlush) && n.chosen(c, 0, rate)
 }
 
 // descend crashes one life at level (0 is the first nested one).
@@ -58,6 +66,10 @@ func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
 	if rate == 0 {
 		return
 	}
+	models := n.modelsAfter(l)
+	if len(models) == 0 {
+		return
+	}
 	count := &res.nested[level]
 	count.Of++
 	if !n.chosen(parent, level, rate) {
@@ -66,7 +78,7 @@ func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
 	count.Lives++
 	seen := map[key]bool{}
 	all := places(l.hist.Ops, l.first)
-	for _, m := range n.modelsAfter(l) {
+	for _, m := range models {
 		opt := crash.Options{Tear: n.tear}
 		cuts := cutsFor(m, all, l.hist.Ops, l.first, nil)
 		w, err := newWalk(l, m, opt, n.file, cuts, len(cuts)*nestedPerCut)
@@ -92,8 +104,12 @@ func (n *nest) descend(res *caseResult, l *life, level int, parent *caseOf) {
 
 // one judges a nested case and goes deeper.
 func (n *nest) one(res *caseResult, c *caseOf, level int) {
+	res.root.beat.Add(1)
 	c.cut.Choice = c.state.Choice()
 	r := n.judge.run(c)
+	if len(r.verdict.Violations) > 0 {
+		res.nested[level].Bad++
+	}
 	for _, v := range r.verdict.Violations {
 		res.found = append(res.found, found{violation{v, c.cut.Model}, c})
 	}

@@ -24,9 +24,17 @@ func Observe(cfg Config) []string {
 	j := &judge{cfg.Subject, cfg.Contract, watchdog}
 	fsys := faultfs.New(faultfs.NewMem(image.New()), faultfs.WithOpLimit(opBudget), faultfs.WithMarker(cfg.Subject.Marker))
 	d := workload.Driver{Subject: cfg.Subject, AckOnAppend: cfg.Contract.AckOn == oracle.AckAppend}
-	failures, bad := j.drive(&d, fsys, p)
-	ops := fsys.Log().Ops()
-	j.letGo(&d)
+	var failures []workload.CallError
+	var bad *oracle.Outcome
+	var ops []trace.Op
+	back := within(watchdog, func() {
+		failures, bad = j.drive(&d, fsys, p)
+		ops = fsys.Log().Ops()
+		j.letGo(&d)
+	})
+	if !back {
+		return []string{"the subject did not return in 30 s"}
+	}
 	var out []string
 	for i, op := range ops {
 		indent := "    "

@@ -18,6 +18,14 @@ type job struct {
 	done atomic.Bool // set by whoever gives the result first: the worker or the watchdog
 }
 
+// beats is how many nested cases it has begun.
+func (j *job) beats() int64 {
+	if j == nil {
+		return 0
+	}
+	return j.c.beat.Load()
+}
+
 // pool judges cases on several workers and gives the results in the order of the cases.
 type pool struct {
 	workers  int
@@ -94,7 +102,7 @@ func within(patience int, f func()) bool {
 func (p *pool) wait(running []atomic.Pointer[job], queue <-chan *job, finished chan struct{}, n int) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	stuck, ticks := make([]*job, len(running)), make([]int, len(running))
+	stuck, beats, ticks := make([]*job, len(running)), make([]int64, len(running)), make([]int, len(running))
 	for n > 0 {
 		select {
 		case <-finished:
@@ -102,8 +110,8 @@ func (p *pool) wait(running []atomic.Pointer[job], queue <-chan *job, finished c
 		case <-ticker.C:
 			for w := range running {
 				j := running[w].Load()
-				if j != stuck[w] {
-					stuck[w], ticks[w] = j, 0
+				if b := j.beats(); j != stuck[w] || b != beats[w] {
+					stuck[w], beats[w], ticks[w] = j, b, 0
 					continue
 				}
 				ticks[w]++

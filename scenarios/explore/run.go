@@ -28,8 +28,9 @@ type run struct {
 	finds   *findings
 	reached map[crash.Cut]bool
 	kinds   map[CutKind]int
-	planned int // states at level 0 of the rounds so far
-	records int // most that a state gave back
+	broken  map[string]bool // models under which something broke, nested crashes too
+	planned int             // states at level 0 of the rounds so far
+	records int             // most that a state gave back
 	round   int
 	program workload.Program
 }
@@ -43,7 +44,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 			return nil, err
 		}
 	}
-	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience}, finds: newFindings()}
+	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience}, finds: newFindings(), broken: map[string]bool{}}
 	r.report = &report.Report{
 		Schema: report.Schema, Subject: cfg.Subject.Name, Bug: cfg.Bug, Contract: cfg.Contract.Name,
 		Seed: cfg.Seed, Ops: cfg.Steps, Coverage: report.Coverage{Kinds: map[string]int{}, Never: []string{}},
@@ -107,18 +108,17 @@ func (r *run) oneRound(ctx context.Context) error {
 		if err := r.explore(ctx, i, w, n, seen); err != nil {
 			return err
 		}
-		r.reach(w, all)
 		if r.stop() {
 			break
 		}
+		r.reach(w, all)
 	}
 	r.report.Coverage.Cuts += len(all)
 	r.report.Coverage.Reached += len(r.reached)
 	for k, n := range r.kinds {
 		r.report.Coverage.Kinds[string(k)] += n
 	}
-	r.damage(seed)
-	return nil
+	return r.damage(ctx, seed)
 }
 
 // stop reports whether the run ends with the first finding.
@@ -140,7 +140,10 @@ func (r *run) walks(first *life, all []place) ([]*walk, error) {
 		row := &r.report.Models[i]
 		row.Total.Add(row.Total, w.total)
 		r.planned += w.states
-		row.Exhaustive = row.Exhaustive && w.exhaustive()
+		row.Exhaustive = row.Exhaustive && w.narrowed == ""
+		if w.narrowed != "" {
+			r.report.Notes = append(r.report.Notes, fmt.Sprintf("model %s: %s", m, w.narrowed))
+		}
 		out = append(out, w)
 	}
 	return out, nil
@@ -176,7 +179,8 @@ type level0 struct {
 func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[key]*level0) error {
 	p := pool{workers: r.cfg.Workers, patience: r.cfg.patience, work: n.run}
 	var states []state
-	var fresh []*caseOf
+	var fresh, known []*caseOf // known: judged under another model, its recovery not cut under this one
+	nested := map[key]bool{}
 	flush := func() error {
 		for i, res := range p.run(fresh) {
 			if res.err != nil {
@@ -185,10 +189,16 @@ func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[k
 			seen[keyOf(fresh[i])].verdict = res.verdict
 			r.nestedDone(res)
 		}
+		for _, res := range p.run(known) {
+			if res.err != nil {
+				return res.err
+			}
+			r.nestedDone(res)
+		}
 		for _, s := range states {
 			r.tally(row, s, seen[s.key])
 		}
-		fresh, states = nil, nil
+		fresh, known, states = nil, nil, nil
 		r.progress(string(w.model))
 		return ctx.Err()
 	}
@@ -200,10 +210,16 @@ func (r *run) explore(ctx context.Context, row int, w *walk, n *nest, seen map[k
 		if seen[k] == nil {
 			seen[k] = &level0{row: -1}
 			fresh = append(fresh, c)
+			nested[k] = true
 			c.cut.Choice = c.state.Choice()
+		} else if !nested[k] {
+			nested[k] = true
+			if c.cut.Choice = c.state.Choice(); n.wants(c) {
+				known = append(known, c)
+			}
 		}
 		states = append(states, state{c, k})
-		if len(fresh) >= batchSize || len(states) >= 256*batchSize {
+		if len(fresh)+len(known) >= batchSize || len(states) >= 256*batchSize {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -250,6 +266,7 @@ func (r *run) tally(row int, s state, judged *level0) {
 	}
 	if len(v.Violations) > 0 {
 		m.Violations++
+		r.broken[m.Model] = true
 	}
 	for _, x := range v.Violations {
 		r.finds.add(found{violation{x, m.Model}, s.c}, r.describe)
@@ -271,31 +288,15 @@ func (r *run) nestedDone(res *caseResult) {
 		t.Of += n.Of
 		t.States += n.States
 		t.Unique += n.Unique
+		t.Bad += n.Bad
 		t.All = t.Lives == t.Of
 		r.report.States += n.States
 		r.report.Unique += n.Unique
 	}
 	for _, f := range res.found {
-		if row := r.rowOf(f.c); row != nil {
-			row.Violations++
-		}
+		r.broken[f.c.cut.Model] = true
 		r.finds.add(f, r.describe)
 	}
-}
-
-// rowOf is the row that a nested case counts for: that of the model of its last crash, or of
-// its first if that model has none.
-func (r *run) rowOf(c *caseOf) *report.Model {
-	var first *report.Model
-	for i := range r.report.Models {
-		switch m := &r.report.Models[i]; m.Model {
-		case c.cut.Model:
-			return m
-		case c.outermost():
-			first = m
-		}
-	}
-	return first
 }
 
 // outermost is the model of the first crash in a case's chain.

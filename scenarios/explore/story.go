@@ -2,10 +2,12 @@ package explore
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/unplug-go/unplug/faultfs/trace"
 	"github.com/unplug-go/unplug/scenarios/oracle"
+	"github.com/unplug-go/unplug/scenarios/report"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
@@ -111,6 +113,7 @@ func (r *run) finish() {
 	for i := range rep.Models {
 		m := &rep.Models[i]
 		m.Of = m.Total.String()
+		m.Exhaustive = m.Exhaustive && m.Total.Cmp(big.NewInt(int64(m.States))) == 0
 	}
 	r.weakest()
 	r.never()
@@ -123,17 +126,21 @@ func (r *run) finish() {
 	c.Complete = c.Reached == c.Cuts && len(c.Never) == 0 && len(rep.Vacuity) == 0
 }
 
-// weakest names the model that promises least and that the subject survived.
+// weakest names the model that promises least and that the subject survived, with every
+// milder one that was run.
 func (r *run) weakest() {
-	strength := map[string]int{}
-	for i, m := range []string{"prefix", "contiguous", "own-page", "ext4-ordered", "ext4-ooo", "writeback", "posix-worst"} {
-		strength[m] = i + 1
-	}
-	best := 0
+	rows := map[string]report.Model{}
 	for _, m := range r.report.Models {
-		if m.Violations == 0 && m.States > 0 && strength[m.Model] > best {
-			best = strength[m.Model]
-			r.report.Survived = m.Model
+		rows[m.Model] = m
+	}
+	for _, m := range []string{"prefix", "contiguous", "own-page", "ext4-ordered", "ext4-ooo", "writeback", "posix-worst"} {
+		switch row, ok := rows[m]; {
+		case r.broken[m]:
+			return
+		case ok && row.Exhaustive:
+			r.report.Survived = m
+		case ok && row.States > 0:
+			r.report.Survived = m + ", as far as sampled"
 		}
 	}
 }
@@ -145,6 +152,9 @@ func (r *run) never() {
 		if c.Kinds[string(k)] == 0 {
 			c.Never = append(c.Never, string(k))
 		}
+	}
+	if r.cfg.Damages > 0 && r.cfg.Contract.Detect != oracle.DetectNothing && len(r.cfg.Plan.Rules) == 0 && c.Damage.Tried == 0 {
+		c.Never = append(c.Never, "damage")
 	}
 }
 

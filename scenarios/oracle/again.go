@@ -6,7 +6,7 @@ import (
 )
 
 // CheckAgain judges the recovery after one more record was appended to a recovered journal
-// and acknowledged: UP206, UP207 and UP211. before is what the first recovery returned.
+// and acknowledged: UP204, UP206, UP207 and UP211. before is what the first recovery returned.
 func CheckAgain(before [][]byte, appended []byte, o Outcome) []Violation {
 	want := append(append([][]byte(nil), before...), appended)
 	fail := func(rule, text string, got []string) []Violation {
@@ -31,6 +31,11 @@ func CheckAgain(before [][]byte, appended []byte, o Outcome) []Violation {
 		return fail("UP206", "another record stands in the place of the one that was appended after recovery", Words(got))
 	case len(got) > len(want):
 		return fail("UP202", "more records came back than were appended", Words(got))
+	case o.Recovered.Tail.Length > 0:
+		return []Violation{{
+			Rule: "UP204", Text: "a tail was reported behind a record that was appended and acknowledged",
+			Want: []string{"no tail"}, Got: []string{fmt.Sprintf("a tail at %d, %d bytes", o.Recovered.Tail.Offset, o.Recovered.Tail.Length)},
+		}}
 	}
 	return nil
 }

@@ -176,6 +176,7 @@ func TestCheckAgain(t *testing.T) {
 		{"an old one lost", recovered("ax"), "UP207"},
 		{"one too many", recovered("abxx"), "UP202"},
 		{"refused", oracle.Outcome{Class: oracle.Corrupt}, "UP206"},
+		{"a tail behind it", withTail(recovered("abx"), 6), "UP204"},
 		{"the name lost", oracle.Outcome{Class: oracle.NotFound}, "UP211"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

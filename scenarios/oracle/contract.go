@@ -60,7 +60,8 @@ type Detect uint8
 const (
 	// DetectNothing: no promise.
 	DetectNothing Detect = iota
-	// DetectStructure: damage that breaks a line's form (NULs, a lost newline's half line).
+	// DetectStructure: damage that breaks a line's form: NULs in it, or a lost newline that
+	// glues two lines.
 	DetectStructure
 	// DetectBytes: any changed byte in front of the last line.
 	DetectBytes

@@ -59,12 +59,14 @@ type Nested struct {
 	Of     int  `json:"of"`    // recoveries that could have been
 	States int  `json:"states"`
 	Unique int  `json:"unique"`
-	All    bool `json:"exhaustive"` // every op boundary of every recovery
+	Bad    int  `json:"violations"` // states that broke a promise
+	All    bool `json:"exhaustive"` // every recovery, each at the end of every epoch and (kill) at every op, with at most 16 states a cut
 }
 
 // Damage grades recoveries of a cleanly closed log with damaged bytes.
 type Damage struct {
 	Tried   int `json:"tried"`
+	Other   int `json:"other"`   // another error, a panic, no answer
 	Refused int `json:"refused"` // answered with a corruption error
 	Tail    int `json:"tail"`    // a tail was reported, and what is before it returned
 	Exact   int `json:"exact"`   // everything was returned all the same
