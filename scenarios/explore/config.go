@@ -30,7 +30,7 @@ import (
 const (
 	DefaultSteps     = 40
 	DefaultMaxStates = 40_000 // per model, at level 0
-	DefaultLives     = 1_500  // recoveries whose every op boundary is cut, at level 1
+	DefaultLives     = 4_000  // recoveries whose every op boundary is cut, at level 1
 	DefaultDeep      = 100    // recoveries cut at level 2; about 20 states each
 	DefaultDamages   = 400
 )

@@ -11,11 +11,13 @@ import (
 // mixed sizes (some longer than a page, some with text that has broken line readers:
 // U+2028, U+0085, multi-byte letters, quotes), with batches, syncs, compactions and reopens
 // between. Each record is a compact JSON object and unlike every other of the program.
-// With 8 steps or more there is at least one of each kind of step.
+// The first record reaches over two sectors, so that even the shortest program can be torn
+// inside a record. With 8 steps or more there is at least one of each kind of step.
 func Random(seed uint64, n int) Program {
 	g := generator{rng: rand.New(rand.NewPCG(seed, 0x756e706c7567))}
 	p := make(Program, 0, n)
 	for i := range n {
+		g.long = i == 0
 		p = append(p, g.step(kindAt(g.rng, i, n)))
 	}
 	return p
@@ -55,6 +57,7 @@ func kindAt(rng *rand.Rand, i, n int) Kind {
 type generator struct {
 	rng  *rand.Rand
 	next int
+	long bool // the next text reaches over sectors
 }
 
 func (g *generator) step(k Kind) Step {
@@ -118,7 +121,11 @@ func (g *generator) compaction() Step {
 func (g *generator) text() string {
 	words := []string{"basil", "thyme", "Grüße", "水やり", "naïve", "\u2028", "\u0085", `"quoted"`, `back\slash`, "🌱", "tab\there", "line\nbreak"}
 	size := 4 + g.rng.IntN(60)
-	switch g.rng.IntN(24) {
+	draw := g.rng.IntN(24)
+	if g.long {
+		draw = 1
+	}
+	switch draw {
 	case 0:
 		size = 4200 + g.rng.IntN(600)
 	case 1, 2:
