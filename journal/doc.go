@@ -53,8 +53,8 @@
 // JSON string), for lines that verify by themselves. It is damage, certainly, if
 //
 //   - such a line's durable is greater than o: it vouches for the bytes there;
-//   - such a line stands where no writer can have put it: at o itself, behind it with a sequence
-//     that is used up, or as a checkpoint away from its own offset;
+//   - such a line stands where no writer can have put it: at o itself, or behind it with a
+//     sequence that is used up;
 //   - such a line is of another session;
 //   - a line there is a whole JSON object without a crc, and lines with one stand in front;
 //   - another segment follows.

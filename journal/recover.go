@@ -44,11 +44,19 @@ func recoverWith(fsys afero.Fs, path string, opt *Options, yield func(Event) err
 			return nil, err
 		}
 		err = s.segment(f, k)
-		if err = errors.Join(err, f.Close()); err != nil {
+		if err = closing(f, err); err != nil {
 			return nil, err
 		}
 	}
 	return s.done(), nil
+}
+
+// closing closes a file, and prefers the error that there is already.
+func closing(f io.Closer, err error) error {
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
 }
 
 // scan is one forward reading of a log.

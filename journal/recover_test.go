@@ -305,7 +305,10 @@ func TestAFileThatIsNoJournalIsNotTakenForATornOne(t *testing.T) {
 			require.Equal(t, text, string(read(t, mem, logPath)))
 		}
 	}
-	_, err := journal.Recover(with(t, nil), "/home/projects/garden", options())
+	legacy := "\x00\x00\n" + `{"type":"message","role":"user","content":"a"}` + "\n"
+	_, err := journal.Recover(with(t, []byte(legacy)), logPath, options(watermark))
+	require.ErrorIs(t, err, journal.ErrCorrupt, "lines of another writer are read by the strict rule")
+	_, err = journal.Recover(with(t, nil), "/home/projects/garden", options())
 	require.Error(t, err)
 	require.NotErrorIs(t, err, journal.ErrCorrupt, "a folder is no damaged file")
 }

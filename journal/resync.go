@@ -9,8 +9,7 @@ import (
 //
 // Three things prove it. A line that verifies by itself and whose durable lies behind the bad
 // place vouches for the bytes there. A line that verifies by itself and stands where no writer
-// can have put it (at the bad place itself; behind it with a sequence that is used up; a
-// checkpoint away from its offset) was moved. A line of another session, or one behind the
+// can have put it, with a sequence that is used up, was moved. A line of another session, or one behind the
 // version gate, is an error wherever it stands.
 type resync struct {
 	chain *chain
@@ -77,10 +76,8 @@ func (r *resync) candidate(raw []byte, off int64, first bool) {
 	case !first:
 	case c.gate > 0 && ln.version > c.gate:
 		r.version = &wrong{version: ln.version}
-	case off == r.bad || ln.seq <= c.seq+1:
+	case ln.seq <= c.seq+1:
 		r.proof = fmt.Sprintf("the line with sequence %d is whole, and not where it was written", ln.seq)
-	case string(ln.typ) == typeCheckpoint && ln.durable != off:
-		r.proof = fmt.Sprintf("the checkpoint with sequence %d is not where it was written", ln.seq)
 	}
 }
 

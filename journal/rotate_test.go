@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -69,7 +70,9 @@ func TestASegmentVouchesForTheOneBefore(t *testing.T) {
 				damaged := crashed(mem)
 				require.NoError(t, afero.WriteFile(damaged, segmentName(k), whole[:cut], 0o600))
 				_, err := journal.Recover(damaged, logPath, opt)
-				require.ErrorIs(t, err, journal.ErrCorrupt, "segment %d has no tail", k)
+				var corrupt *journal.CorruptError
+				require.ErrorAs(t, err, &corrupt, "segment %d has no tail", k)
+				require.Equal(t, segmentName(k), corrupt.Path, "%d bytes", cut)
 			}
 		}
 		for k := 1; k <= 2; k++ {
@@ -85,6 +88,18 @@ func TestASegmentVouchesForTheOneBefore(t *testing.T) {
 			}
 			require.Equal(t, before, damaged.Image().Hash(), "a missing first segment is not made anew")
 		}
+	}
+}
+
+func TestLineEndsOfAnotherProgramAreSeenInTheNewestSegment(t *testing.T) {
+	mem := filled(t, 4, true, options(segments(3)))
+	crlf := bytes.ReplaceAll(read(t, mem, segmentName(2)), []byte("\n"), []byte("\r\n"))
+	require.NoError(t, afero.WriteFile(mem, segmentName(2), crlf, 0o600))
+	for name, opt := range bothContracts() {
+		_, err := journal.Recover(mem, logPath, opt)
+		var corrupt *journal.CorruptError
+		require.ErrorAs(t, err, &corrupt, name)
+		require.True(t, corrupt.Vouched)
 	}
 }
 

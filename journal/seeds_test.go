@@ -88,6 +88,31 @@ func TestTheSeedsLiteralLines(t *testing.T) {
 	}
 }
 
+// A member of the envelope that a line lacks, and the lines before have, is misspelt or lost.
+func TestUncheckedEnvelopesDoNotShrink(t *testing.T) {
+	for bad, cause := range map[string]string{
+		`{"type":"message","seqeunce":2}`:                    "missing or misspelt",
+		`{"type":"message","Sequence":2}`:                    "misspelt",
+		`{"type":"message","sequence":"2"}`:                  "not a line's number",
+		`{"type":"message","sequence":2,"schema_version":0}`: "not a version",
+		`{"type":"message","sequence":2,"session_id":7}`:     "not a name",
+		`{"type":"message","sequence":2,"recorded_at":7}`:    "not a string",
+		`{"sequence":2}`:          "no type",
+		`{"type":7,"sequence":2}`: "no type",
+	} {
+		first := `{"type":"message","sequence":1}` + "\n"
+		for name, opt := range bothContracts() {
+			for _, end := range []string{"\n", ""} { // a complete object is no torn line
+				_, err := journal.Recover(with(t, []byte(first+bad+end)), logPath, opt)
+				var corrupt *journal.CorruptError
+				require.ErrorAs(t, err, &corrupt, "%s: %s", name, bad)
+				require.Contains(t, corrupt.Cause, cause, "%s: %s", name, bad)
+				require.Equal(t, 2, corrupt.Line)
+			}
+		}
+	}
+}
+
 // jq . and grep '"type":"function_call"' find in our files what the seed says that they find.
 func TestTheSeedsShellLines(t *testing.T) {
 	dir := t.TempDir()

@@ -90,6 +90,8 @@ type backwards struct {
 	next   line // the line behind the one that is read
 	has    bool // there is one
 	done   bool // enough events
+	linked bool // and one more line, which the first of them follows
+	more   bool // there is an event in front of them
 }
 
 // read opens the segments and takes them from the newest on.
@@ -118,7 +120,7 @@ func (b *backwards) read(count int) (*Window, error) {
 		}
 		bases[k+1] = bases[k] + info.Size()
 	}
-	for k := count; k >= 1 && !b.done; k-- {
+	for k := count; k >= 1 && !b.linked; k-- {
 		size := bases[k] - bases[k-1]
 		end, err := b.find(files[k-1], size)
 		if err != nil {
@@ -145,7 +147,7 @@ func (b *backwards) result(size int64) (*Window, error) {
 	case b.has && (b.next.seq == 1) != (w.VerifiedFrom == 0):
 		return nil, errDoubt
 	}
-	w.Start = !b.has || b.next.seq == 1
+	w.Start = !b.more && (!b.has || b.next.seq == 1)
 	return w, nil
 }
 
@@ -213,7 +215,7 @@ func (b *backwards) segment(f io.ReaderAt, k int, base, end int64) error {
 	s := newScan(b.path, b.opt, nil)
 	s.number, s.base = k, base
 	r := backReader{f: f, start: end, max: b.opt.MaxLine}
-	for !b.done {
+	for !b.linked {
 		raw, off, err := r.prev()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -228,8 +230,12 @@ func (b *backwards) segment(f io.ReaderAt, k int, base, end int64) error {
 		b.next, b.has = line{seq: ln.seq, prev: ln.prev, checked: true}, true
 		b.window.VerifiedFrom = base + off
 		s.session = b.window.Session
-		if string(ln.typ) != typeCheckpoint && len(b.window.Events) < b.want {
+		b.linked = b.done
+		event := string(ln.typ) != typeCheckpoint
+		if event && len(b.window.Events) < b.want {
 			b.window.Events = append(b.window.Events, s.event(&ln, off, false))
+		} else {
+			b.more = b.more || event
 		}
 		b.done = len(b.window.Events) >= b.want
 	}

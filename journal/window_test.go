@@ -132,6 +132,27 @@ func TestReadersAgreeOnDamage(t *testing.T) {
 	}
 }
 
+// A log with a line taken out, or two exchanged, is refused by every reader that looks there.
+func TestReadersAgreeOnLostLines(t *testing.T) {
+	whole := read(t, filled(t, 5, true, options()), logPath)
+	for _, d := range []faultfs.Damage{{Kind: faultfs.Swap, Off: 3, Len: 4}, {Kind: faultfs.Duplicate, Off: 4}} {
+		b, err := d.Apply(whole)
+		require.NoError(t, err)
+		_, errWhole := journal.Recover(with(t, b), logPath, options())
+		require.Error(t, errWhole)
+		_, err = journal.Last(with(t, b), logPath, 3, options())
+		require.Equal(t, errWhole, err, "%s", d)
+	}
+	ends := lineEnds(whole)
+	b := append(append([]byte(nil), whole[:ends[3]]...), whole[ends[4]:]...)
+	_, errWhole := journal.Recover(with(t, b), logPath, options())
+	require.Error(t, errWhole)
+	for n := range 4 {
+		_, err := journal.Last(with(t, b), logPath, n, options())
+		require.Equal(t, errWhole, err, "the checkpoint's offset, or the line's place, shows it: %d events", n)
+	}
+}
+
 func segmentBase(t *testing.T, fsys afero.Fs, k int) int64 {
 	t.Helper()
 	base := int64(0)
