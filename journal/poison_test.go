@@ -56,6 +56,24 @@ func TestAFileThatIsChangedUnderTheJournalPoisonsIt(t *testing.T) {
 	}
 }
 
+// A copy in the file's place has the right size and is another file all the same.
+func TestACopyInThePlaceOfTheFileIsNoticed(t *testing.T) {
+	fsys := afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())
+	j := open(t, fsys, options())
+	require.NoError(t, j.Append(user(1)))
+	spare := read(t, fsys, logPath)
+	size := len(spare)
+	require.NoError(t, j.Append(user(2)))
+	spare = append(spare, read(t, fsys, logPath)[size:]...)
+	require.NoError(t, fsys.Rename(logPath, logPath+".1"))
+	require.NoError(t, afero.WriteFile(fsys, logPath, append(spare, spare[size:]...), 0o600)) // as long as the open file will be
+	var poisoned *journal.PoisonedError
+	err := j.Append(user(3))
+	require.ErrorAs(t, err, &poisoned)
+	require.ErrorContains(t, err, "replaced by another file")
+	require.NoError(t, j.Close())
+}
+
 func TestFailedWritesAreTakenBackAndFailedSyncsPoison(t *testing.T) {
 	for _, tt := range []struct {
 		rule     string
