@@ -126,6 +126,9 @@ func (a *app) config(subject string, t *tortureFlags) (cfg explore.Config, err e
 		if len(cfg.Plan.Rules) == 0 {
 			return cfg, fmt.Errorf("plan %s: has no rule", t.plan)
 		}
+		if err := explore.CheckPlan(cfg.Plan); err != nil {
+			return cfg, fmt.Errorf("plan %s: %w", t.plan, err)
+		}
 	}
 	return cfg, checkOut(t.out)
 }

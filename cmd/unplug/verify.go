@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -50,8 +51,8 @@ counts: 1 before 4 before 3. "-" is stdin.`,
   find ~/sessions -name '*.jsonl' -exec unplug verify --json {} +
   cat session.jsonl | unplug verify -`,
 		Args: someFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.examineAll(args, &f, "unplug.verify/v1", a.verifyText)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return unlessInterrupted(cmd.Context(), func() error { return a.examineAll(args, &f, "unplug.verify/v1", a.verifyText) })
 		},
 	}
 	f.define(cmd.Flags())
@@ -70,8 +71,8 @@ shown unless --show-content asks for it. "-" is stdin.`,
   unplug inspect --lines session.jsonl
   unplug inspect --contract watermark --show-content session.jsonl`,
 		Args: someFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.examineAll(args, &f, "unplug.inspect/v1", a.inspectText)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return unlessInterrupted(cmd.Context(), func() error { return a.examineAll(args, &f, "unplug.inspect/v1", a.inspectText) })
 		},
 	}
 	f.define(cmd.Flags())
@@ -164,4 +165,24 @@ func (x *examined) kinds() string {
 		parts = append(parts, k.name+" "+count(int64(k.n)))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// unlessInterrupted runs work, and does not wait for it when the program is interrupted: it
+// only reads.
+func unlessInterrupted(ctx context.Context, work func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				result <- internal(fmt.Errorf("%v", p))
+			}
+		}()
+		result <- work()
+	}()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return done(exitInterrupted)
+	}
 }

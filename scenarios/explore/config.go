@@ -18,6 +18,8 @@ package explore
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/faultfs/crash"
@@ -74,6 +76,20 @@ type Progress struct {
 	Bad    int
 	Of     int // states that will be judged at level 0, in the rounds so far
 	Done   int // of these
+}
+
+// CheckPlan refuses plans that an exploration cannot judge: damage to synced bytes is no
+// crash (it is tried by itself, on the closed log), and a real SIGKILL would end the harness.
+func CheckPlan(p faultfs.Plan) error {
+	for _, rule := range p.Rules {
+		switch {
+		case rule.Fault.Kind == faultfs.SigKill:
+			return fmt.Errorf("rule %q would kill unplug itself: use kill", rule)
+		case slices.Contains(faultfs.DamageKinds(), faultfs.DamageKind(rule.Fault.Kind)), rule.Fault.Damage.Kind != "":
+			return fmt.Errorf("rule %q damages synced bytes, which no crash does: torture tries damage by itself, on the closed log", rule)
+		}
+	}
+	return nil
 }
 
 // ErrInterrupted is returned with a partial report when the context ended.

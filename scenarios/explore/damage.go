@@ -21,11 +21,11 @@ func (r *run) damage(ctx context.Context, seed uint64) error {
 	if r.cfg.Damages <= 0 || r.cfg.Contract.Detect == oracle.DetectNothing || len(r.cfg.Plan.Rules) > 0 || r.stop() {
 		return nil
 	}
-	img, err := closed(r.judge, r.program)
-	if err != nil {
+	img, failure := closed(r.judge, r.program)
+	if failure != nil { // the subject's, and so a finding
 		r.finds.add(found{violation{oracle.Violation{
 			Rule: "UP206", Text: "closing after the workload failed, with no crash and no fault",
-			Want: []string{"it closes"}, Got: []string{err.Error()},
+			Want: []string{"it closes"}, Got: []string{failure.Error()},
 		}, ""}, nil}, r.describe)
 		return nil
 	}

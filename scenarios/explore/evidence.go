@@ -24,11 +24,11 @@ type witness struct {
 
 // written is what a file held at the cut, as a program that reads it would have seen it.
 type written struct {
-	data []byte
-	ends map[int64]bool // where a whole write ended; perhaps a line does there
-	sure int64          // where a line ends for certain, though no newline does; 0 is nowhere
-	good int64          // behind it stands a tail that the recovery before left aside, and that is not cut yet
-	rest bool           // the last write was short, and only its newline is missing
+	data  []byte
+	ends  map[int64]bool // where a whole write ended; perhaps a line does there
+	sure  int64          // where a line ends for certain, though no newline does; 0 is nowhere
+	good  int64          // behind it stands a tail that the recovery before left aside, and that is not cut yet
+	short []trace.Op     // writes that lack their last byte, perhaps a newline
 }
 
 // logFiles are the journal's files in an image, by path.
@@ -87,7 +87,9 @@ func newWitness(l *life, file string, live *image.Image, ops []trace.Op) *witnes
 			if len(op.Data) >= op.Len {
 				f.ends[op.Off+int64(len(op.Data))] = true
 			}
-			f.rest = len(op.Data) == op.Len-1
+			if len(op.Data) > 0 && len(op.Data) == op.Len-1 {
+				f.short = append(f.short, op)
+			}
 		}
 		w.live[name] = f
 	}
@@ -129,10 +131,21 @@ func (f written) complete(off int64) bool {
 	case off <= 0 || off > n || off > f.good:
 		return false
 	case off == n:
-		return f.ends[off] || f.rest
+		return f.ends[off]
 	default:
 		return f.ends[off] || f.data[off] == '\n' && f.data[off-1] != '\n'
 	}
+}
+
+// lacksLast reports whether data, which is as written up to same, ends with a write that lacks
+// only its last byte.
+func (f written) lacksLast(data []byte, same int64) bool {
+	for _, op := range f.short {
+		if op.Off <= same && int64(len(data)) == op.Off+int64(len(op.Data)) && bytes.Equal(data[op.Off:], op.Data) {
+			return true
+		}
+	}
+	return false
 }
 
 // look compares a crash state with what had been written.
@@ -148,7 +161,7 @@ func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
 		whole := same == int64(len(data))
 		if !whole || !f.lineEnds(same) {
 			e.Clean = false
-			e.Complete = e.Complete && whole && f.complete(same)
+			e.Complete = e.Complete && (whole && f.complete(same) || f.lacksLast(data, same))
 		}
 		if !whole && bytes.IndexByte(data[same:], '\n') >= 0 {
 			e.Terminated = true

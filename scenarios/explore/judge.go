@@ -59,8 +59,13 @@ func (j *judge) run(c *caseOf) (res result) {
 	if n := read.Log().Len(); n > 0 {
 		res.verdict.Add("UP208", "a read-only recovery wrote, or took the lock", []string{"no operation"}, []string{read.Log().Ops()[0].String()})
 	}
-	if len(res.verdict.Violations) > 0 {
+	if c.life.lied < c.cut.At {
+		res.verdict.Lied, res.verdict.Lost = true, len(res.verdict.Violations) > 0
+		res.verdict.Violations = nil
 		return res
+	}
+	if len(res.verdict.Violations) > 0 || c.promise.Domain == oracle.Kill && c.life.frozen < c.cut.At {
+		return res // a killed process finds a file system that went down as it left it: nobody writes there
 	}
 	j.goOn(c, &res, mem, before, first)
 	for i := range res.verdict.Violations {

@@ -41,6 +41,8 @@ type life struct {
 	// without a tail: a line ends there, even if its newline is missing.
 	accepted map[string]int64
 	tail     target.Tail // what that recovery left aside
+	lied     int         // the first sync that said ok and did nothing, by a plan; never, if none did
+	frozen   int         // the first sync that took the file system down or made it read-only
 	parent   *caseOf     // the crash that it recovers from; nil for the first
 	kill     bool        // the last crash was a kill
 	model    string      // the model of the last power cut
@@ -51,7 +53,16 @@ type writeLookup func(n int) oracle.Call
 
 // newLife reads the notes of a life that ran: ops from first on.
 func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) *life {
-	l := &life{hist: hist, first: first, w: prior}
+	l := &life{hist: hist, first: first, w: prior, lied: never, frozen: never}
+	for n, op := range hist.Ops {
+		switch op.Result {
+		case trace.SyncFailLate, trace.SyncLied:
+			l.lied = min(l.lied, n)
+		case trace.SyncFailRO, trace.SyncFailShutdown:
+			l.frozen = min(l.frozen, n)
+		case trace.SyncOK, trace.SyncFailClean, trace.SyncFailFalse:
+		}
+	}
 	at := map[int]int{} // record number → place in w
 	for i, op := range hist.Ops[first:] {
 		if op.Kind != trace.Note {

@@ -75,6 +75,9 @@ func (l *life) stateAt(cut report.Cut, file string) (*caseOf, error) {
 		return nil, err
 	}
 	at := crash.Cut{At: cut.At, Inside: cut.Inside}
+	if cut.At < l.first {
+		return nil, fmt.Errorf("at=%d lies before the life that it cuts (its first op is %d): cuts are out of order", cut.At, l.first)
+	}
 	if cut.At > len(l.hist.Ops) || cut.Inside && cut.At == len(l.hist.Ops) {
 		return nil, fmt.Errorf("at=%d is behind the end of the trace (%d ops): the subject does less than when the file was written", cut.At, len(l.hist.Ops))
 	}

@@ -39,6 +39,9 @@ type run struct {
 // error means that the harness could not work, not that the journal is wrong.
 func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	cfg.fill()
+	if err := CheckPlan(cfg.Plan); err != nil {
+		return nil, err
+	}
 	for _, m := range cfg.Models {
 		if _, err := tearFor(m, cfg.Tear); err != nil {
 			return nil, err
@@ -66,8 +69,9 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	r.report.Interrupted = ctx.Err() != nil
 	r.finish()
-	if ctx.Err() != nil {
+	if r.report.Interrupted {
 		return r.report, ErrInterrupted
 	}
 	return r.report, nil
@@ -256,7 +260,7 @@ func (r *run) tally(row int, s state, judged *level0) {
 	if v.Refused {
 		m.Refused++
 	}
-	if m.Model == string(crash.LyingFlush) {
+	if m.Model == string(crash.LyingFlush) || v.Lied {
 		if v.Lost || len(v.Violations) > 0 {
 			m.Lost++
 		} else {

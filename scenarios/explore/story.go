@@ -129,6 +129,9 @@ func (r *run) finish() {
 // weakest names the model that promises least and that the subject survived, with every
 // milder one that was run.
 func (r *run) weakest() {
+	if r.report.Interrupted {
+		return
+	}
 	rows := map[string]report.Model{}
 	for _, m := range r.report.Models {
 		rows[m.Model] = m

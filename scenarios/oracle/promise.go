@@ -96,6 +96,7 @@ type Verdict struct {
 	Refused    bool // opening was refused where the contract accepts it
 	Tail       bool // a tail was reported
 	Lost       bool // an acknowledged record is missing
+	Lied       bool // a sync had lied: what is lost is counted, and is no violation
 	Records    int  // how many records came back
 }
 

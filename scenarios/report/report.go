@@ -14,24 +14,25 @@ const Schema = "unplug.torture/v1"
 
 // Report is the result of a run.
 type Report struct {
-	Schema     string          `json:"schema"`
-	Subject    string          `json:"subject"`
-	Bug        string          `json:"bug,omitempty"`
-	Contract   string          `json:"contract"`
-	Models     []Model         `json:"models"`
-	Seed       uint64          `json:"seed"`
-	Ops        int             `json:"ops"`    // steps of the workload
-	Rounds     int             `json:"rounds"` // workloads, with seeds Seed, Seed+1, …
-	States     int             `json:"states"` // judged at all levels, equal ones counted each
-	Unique     int             `json:"unique"` // told apart by bytes and obligations
-	Violations []Finding       `json:"violations"`
-	Vacuity    []Finding       `json:"vacuity,omitempty"` // UP4xx: why the run proves nothing
-	Coverage   Coverage        `json:"coverage"`
-	Elapsed    float64         `json:"elapsed_seconds"`
-	Rate       float64         `json:"states_per_second"`
-	Survived   string          `json:"weakest_survived,omitempty"` // the weakest model without a violation
-	Notes      []string        `json:"notes,omitempty"`
-	Contracted oracle.Contract `json:"-"`
+	Schema      string          `json:"schema"`
+	Subject     string          `json:"subject"`
+	Bug         string          `json:"bug,omitempty"`
+	Contract    string          `json:"contract"`
+	Models      []Model         `json:"models"`
+	Seed        uint64          `json:"seed"`
+	Ops         int             `json:"ops"`    // steps of the workload
+	Rounds      int             `json:"rounds"` // workloads, with seeds Seed, Seed+1, …
+	States      int             `json:"states"` // judged at all levels, equal ones counted each
+	Unique      int             `json:"unique"` // told apart by bytes and obligations
+	Violations  []Finding       `json:"violations"`
+	Vacuity     []Finding       `json:"vacuity,omitempty"` // UP4xx: why the run proves nothing
+	Coverage    Coverage        `json:"coverage"`
+	Elapsed     float64         `json:"elapsed_seconds"`
+	Rate        float64         `json:"states_per_second"`
+	Interrupted bool            `json:"interrupted,omitempty"`      // it ended before its time: the counts are partial
+	Survived    string          `json:"weakest_survived,omitempty"` // the weakest model without a violation
+	Notes       []string        `json:"notes,omitempty"`
+	Contracted  oracle.Contract `json:"-"`
 }
 
 // Model is the result under one persistence model.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
@@ -147,13 +148,17 @@ func (r *Repro) parseLine(line string) error {
 	case "#":
 		r.Comment = append(r.Comment, rest)
 	case "subject":
-		r.Subject = rest
+		err = once(&r.Subject, word, rest)
 	case "bug":
-		r.Bug = rest
+		err = once(&r.Bug, word, rest)
 	case "contract":
-		r.Contract = rest
+		err = once(&r.Contract, word, rest)
 	case "expect":
-		r.Expect = rest
+		if err = once(&r.Expect, word, rest); err == nil {
+			if _, ok := oracle.FindRule(rest); !ok {
+				err = fmt.Errorf("expect %q: no such rule; unplug explain lists them", rest)
+			}
+		}
 	case "plan":
 		var rule string
 		if rule, err = strconv.Unquote(rest); err == nil {
@@ -170,6 +175,15 @@ func (r *Repro) parseLine(line string) error {
 		}
 	}
 	return err
+}
+
+// once sets a header that may stand only once.
+func once(into *string, word, value string) error {
+	if *into != "" || value == "" {
+		return fmt.Errorf("%s: want it once, with a value", word)
+	}
+	*into = value
+	return nil
 }
 
 func (r *Repro) parseDamage(rest string) error {

@@ -116,12 +116,20 @@ func (p *printer) reached(r *Report) {
 		if n.All {
 			how = "every one"
 		}
-		p.field("nested", fmt.Sprintf("level %d: %s of %s recoveries crashed in their turn, %s · %s states, %s unique",
-			n.Level, group(n.Lives), group(n.Of), how, group(n.States), group(n.Unique)))
+		bad := ""
+		if n.Bad > 0 {
+			bad = fmt.Sprintf(", %s bad", group(n.Bad))
+		}
+		p.field("nested", fmt.Sprintf("level %d: %s of %s recoveries crashed in their turn, %s · %s states, %s unique%s",
+			n.Level, group(n.Lives), group(n.Of), how, group(n.States), group(n.Unique), bad))
 	}
 	if d := r.Coverage.Damage; d.Tried > 0 {
-		p.field("damage", fmt.Sprintf("%s tried: %s refused, %s reported as a tail, %s returned whole, %s silent",
-			group(d.Tried), group(d.Refused), group(d.Tail), group(d.Exact), group(d.Silent)))
+		line := fmt.Sprintf("%s tried: %s refused, %s reported as a tail, %s returned whole, %s silent",
+			group(d.Tried), group(d.Refused), group(d.Tail), group(d.Exact), group(d.Silent))
+		if d.Other > 0 {
+			line += fmt.Sprintf(", %s answered otherwise", group(d.Other))
+		}
+		p.field("damage", line)
 	}
 	p.field("coverage", coverage(&r.Coverage))
 	if r.Survived != "" {
@@ -223,6 +231,8 @@ func (p *printer) verdict(r *Report) {
 		text += fmt.Sprintf("; %s, %s states/s", seconds(r.Elapsed), group(int(r.Rate)))
 	}
 	switch {
+	case r.Interrupted && !r.Failed():
+		p.tagged(yellow, "INTERRUPTED", "nothing broken so far: "+text)
 	case r.Failed():
 		p.tagged(red, "FAIL", fmt.Sprintf("contract %s broken (%s): %s", r.Contract, rules(r.Violations), text))
 	case r.Inconclusive():
