@@ -21,12 +21,8 @@ func (r *run) damage(ctx context.Context, seed uint64) error {
 	if r.cfg.Damages <= 0 || r.cfg.Contract.Detect == oracle.DetectNothing || len(r.cfg.Plan.Rules) > 0 || r.stop() {
 		return nil
 	}
-	img, failure := closed(r.judge, r.program)
-	if failure != nil { // the subject's, and so a finding
-		r.finds.add(found{violation{oracle.Violation{
-			Rule: "UP206", Text: "closing after the workload failed, with no crash and no fault",
-			Want: []string{"it closes"}, Got: []string{failure.Error()},
-		}, ""}, nil}, r.describe)
+	img := r.closedLog()
+	if img == nil {
 		return nil
 	}
 	rng := rand.New(rand.NewPCG(seed, 0xda3a9e))
@@ -39,6 +35,20 @@ func (r *run) damage(ctx context.Context, seed uint64) error {
 		r.grade(r.judge.damaged(img, whole, file, d), file, d)
 	}
 	return ctx.Err()
+}
+
+// closedLog is the disk after the workload and a clean close; nil, with a finding, if the
+// subject fails at that.
+func (r *run) closedLog() *image.Image {
+	img, err := closed(r.judge, r.program)
+	if err == nil {
+		return img
+	}
+	r.finds.add(found{violation{oracle.Violation{
+		Rule: "UP206", Text: "closing after the workload failed, with no crash and no fault",
+		Want: []string{"it closes"}, Got: []string{err.Error()},
+	}, ""}, nil}, r.describe)
+	return nil
 }
 
 // draw picks a damage that the contract covers: any byte in front of the last line, or one
