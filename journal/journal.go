@@ -136,6 +136,9 @@ func (j *Journal) load(top string) error {
 			return err
 		}
 	}
+	if !plainText([]byte(j.session)) {
+		return fmt.Errorf("journal: %s: another writer's session %q needs escapes, and lines of this format have none there: it can be read, but not appended to", j.path, j.session)
+	}
 	if err := repair(j.fsys, j.file, j.rec.Tail, &j.opt); err != nil {
 		return err
 	}
