@@ -20,11 +20,11 @@ import (
 
 // tortureFlags are the flags of torture.
 type tortureFlags struct {
-	bug, contract, model, cut, plan, out string
-	seed                                 uint64
-	tear, ops, maxStates, levels, procs  int
-	duration                             time.Duration
-	json, failfast, list                 bool
+	bug, contract, model, cut, scene, plan, out string
+	seed                                        uint64
+	tear, ops, maxStates, levels, procs         int
+	duration                                    time.Duration
+	json, failfast, list                        bool
 }
 
 func (a *app) torture() *cobra.Command {
@@ -63,6 +63,7 @@ A finding is saved in the folder --out, and one line says how to rerun it.`,
 	f.IntVar(&t.tear, "tear", 0, "tear writes at multiples of 1, 512 or 4096 bytes (default: each model's own)")
 	f.IntVar(&t.ops, "ops", explore.DefaultSteps, "steps of the workload")
 	f.StringVar(&t.cut, "cut", "", "only cuts of these kinds, with commas between: torn, before-barrier, after-barrier, both-written, mid-compaction")
+	f.StringVar(&t.scene, "scene", "", "beside crashes only these scenes, with commas between, or none: faults, handles, readers, together (default: all)")
 	f.StringVar(&t.plan, "plan", "", "file with a fault plan, a rule a line, that strikes while the workload runs")
 	f.Uint64Var(&t.seed, "seed", 1, "seed of the workload and of every sample")
 	f.DurationVar(&t.duration, "duration", 0, "go on with the next seed until this much time has passed (stops between rounds)")
@@ -110,6 +111,9 @@ func (a *app) config(subject string, t *tortureFlags) (cfg explore.Config, err e
 		return cfg, err
 	}
 	if cfg.Cuts, err = cutKinds(t.cut); err != nil {
+		return cfg, err
+	}
+	if cfg.Scenes, err = sceneNames(t.scene); err != nil {
 		return cfg, err
 	}
 	if err := t.numbers(&cfg); err != nil {
@@ -198,6 +202,24 @@ func cutKinds(value string) ([]explore.CutKind, error) {
 			return nil, fmt.Errorf("--cut: %w", err)
 		}
 		out = append(out, k)
+	}
+	return out, nil
+}
+
+// sceneNames reads the value of --scene.
+func sceneNames(value string) ([]string, error) {
+	switch value {
+	case "":
+		return nil, nil
+	case "none":
+		return []string{}, nil
+	}
+	var out []string
+	for name := range strings.SplitSeq(value, ",") {
+		out = append(out, strings.TrimSpace(name))
+	}
+	if err := explore.CheckScenes(out); err != nil {
+		return nil, fmt.Errorf("--scene: %w", err)
 	}
 	return out, nil
 }

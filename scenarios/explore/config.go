@@ -35,6 +35,7 @@ const (
 	DefaultLives     = 4_000  // recoveries whose every op boundary is cut, at level 1
 	DefaultDeep      = 100    // recoveries cut at level 2; about 20 states each
 	DefaultDamages   = 400
+	DefaultProbes    = 2_000 // tries of each scene
 )
 
 // Config is what to explore. The zero value of a number means its default.
@@ -54,8 +55,10 @@ type Config struct {
 	Levels    int // how deep crashes nest: 0 is the default (2), -1 none
 	Lives     int
 	Deep      int
-	Damages   int // damages to the closed log; -1 none
-	Workers   int // 0: one
+	Damages   int      // damages to the closed log; -1 none
+	Probes    int      // tries of each scene; -1 none
+	Scenes    []string // only these scenes; nil: all, empty: none
+	Workers   int      // 0: one
 	FailFast  bool
 	patience  int // seconds; tests make it short
 
@@ -111,6 +114,7 @@ func (c *Config) fill() {
 	def(&c.Lives, DefaultLives)
 	def(&c.Deep, DefaultDeep)
 	def(&c.Damages, DefaultDamages)
+	def(&c.Probes, DefaultProbes)
 	def(&c.Workers, 1)
 	def(&c.patience, watchdog)
 }

@@ -44,10 +44,10 @@ func (r *run) closedLog() *image.Image {
 	if err == nil {
 		return img
 	}
-	r.finds.add(found{violation{oracle.Violation{
+	r.finds.add(found{violation: violation{oracle.Violation{
 		Rule: "UP206", Text: "closing after the workload failed, with no crash and no fault",
 		Want: []string{"it closes"}, Got: []string{err.Error()},
-	}, ""}, nil}, r.describe)
+	}, ""}}, r.describe)
 	return nil
 }
 
@@ -190,7 +190,7 @@ func (r *run) grade(a answer, file string, d faultfs.Damage) {
 			Subject: r.cfg.Subject.Name, Bug: r.cfg.Bug, Contract: r.cfg.Contract.Name, Expect: v.Rule,
 			Program: r.program, Damage: d.String(), File: file, Comment: []string{v.Text},
 		}
-		r.finds.add(found{violation{v, ""}, nil}, func(x found) *report.Finding {
+		r.finds.add(found{violation: violation{v, ""}}, func(x found) *report.Finding {
 			f := r.describe(x)
 			f.Story = damageStory(d.String(), file)
 			f.File = p

@@ -9,23 +9,23 @@ import (
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
-// findings collects broken promises: one finding for each rule and model, that with the
+// findings collects broken promises: one finding for each rule, model and scene, that with the
 // fewest crashes and then the first in the order of enumeration, and how many states broke
 // the rule.
 type findings struct {
 	list  []*report.Finding
-	by    map[[2]string]int
+	by    map[[3]string]int // rule, model, scene
 	times int
 }
 
-func newFindings() *findings { return &findings{by: map[[2]string]int{}} }
+func newFindings() *findings { return &findings{by: map[[3]string]int{}} }
 
 func (f *findings) any() bool { return len(f.list) > 0 }
 
 // add counts a violation; describe is called when it is the one to tell.
 func (f *findings) add(x found, describe func(found) *report.Finding) {
 	f.times++
-	k := [2]string{x.Rule, x.model}
+	k := [3]string{x.Rule, x.model, x.scene}
 	i, known := f.by[k]
 	if !known {
 		f.by[k] = len(f.list)
@@ -71,7 +71,7 @@ func depth(f report.Finding) int {
 // describe makes the finding that a person reads out of a violation.
 func (r *run) describe(x found) *report.Finding {
 	rule, _ := oracle.FindRule(x.Rule)
-	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1, Later: x.Then != ""}
+	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Scene: x.scene, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1, Later: x.Then != ""}
 	if x.c == nil {
 		f.Story = "the workload, with no crash"
 		return f

@@ -29,7 +29,8 @@ type caseResult struct {
 // found is a violation with the crashes that led to it.
 type found struct {
 	violation
-	c *caseOf
+	c     *caseOf
+	scene string
 }
 
 // nest crashes the recovery of a case, and the recoveries of those crashes in turn.
@@ -111,7 +112,7 @@ func (n *nest) one(res *caseResult, c *caseOf, level int) {
 		res.nested[level].Bad++
 	}
 	for _, v := range r.verdict.Violations {
-		res.found = append(res.found, found{violation{v, c.cut.Model}, c})
+		res.found = append(res.found, found{violation: violation{v, c.cut.Model}, c: c})
 	}
 	if len(r.verdict.Violations) == 0 {
 		n.descend(res, r.second, level+1, c)

@@ -32,6 +32,9 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		plan.Rules = append(plan.Rules, one.Rules...)
 	}
 	j := &judge{s, c, watchdog}
+	if len(p.Probe) > 0 {
+		return j.replayScene(p)
+	}
 	if p.Damage != "" {
 		return j.replayDamage(p)
 	}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -39,7 +40,7 @@ type run struct {
 // error means that the harness could not work, not that the journal is wrong.
 func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	cfg.fill()
-	if err := CheckPlan(cfg.Plan); err != nil {
+	if err := errors.Join(cfg.Contract.Check(), CheckPlan(cfg.Plan), CheckScenes(cfg.Scenes)); err != nil {
 		return nil, err
 	}
 	for _, m := range cfg.Models {
@@ -50,7 +51,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience}, finds: newFindings(), broken: map[string]bool{}}
 	r.report = &report.Report{
 		Schema: report.Schema, Subject: cfg.Subject.Name, Bug: cfg.Bug, Contract: cfg.Contract.Name,
-		Seed: cfg.Seed, Ops: cfg.Steps, Coverage: report.Coverage{Kinds: map[string]int{}, Never: []string{}},
+		Seed: cfg.Seed, Ops: cfg.Steps, Coverage: report.Coverage{Kinds: map[string]int{}, Never: []string{}, Scenes: []report.Scene{}},
 	}
 	for _, m := range cfg.Models {
 		tear, _ := tearFor(m, cfg.Tear)
@@ -122,7 +123,10 @@ func (r *run) oneRound(ctx context.Context) error {
 	for k, n := range r.kinds {
 		r.report.Coverage.Kinds[string(k)] += n
 	}
-	return r.damage(ctx, seed)
+	if err := r.damage(ctx, seed); err != nil {
+		return err
+	}
+	return r.play(ctx, seed)
 }
 
 // stop reports whether the run ends with the first finding.
@@ -273,7 +277,7 @@ func (r *run) tally(row int, s state, judged *level0) {
 		r.broken[m.Model] = true
 	}
 	for _, x := range v.Violations {
-		r.finds.add(found{violation{x, m.Model}, s.c}, r.describe)
+		r.finds.add(found{violation: violation{x, m.Model}, c: s.c}, r.describe)
 	}
 }
 

@@ -168,7 +168,7 @@ func (r *run) vacuous(id, text string) {
 			return
 		}
 	}
-	f := r.describe(found{violation{oracle.Violation{Rule: id, Text: text}, ""}, nil})
+	f := r.describe(found{violation: violation{oracle.Violation{Rule: id, Text: text}, ""}})
 	f.Story = ""
 	r.report.Vacuity = append(r.report.Vacuity, *f)
 }

@@ -67,6 +67,20 @@ const (
 	DetectBytes
 )
 
+// Writers says how many may have a journal open for writing.
+type Writers uint8
+
+// Who may write.
+const (
+	// WritersTrusted: the callers see to it that there is one writer; nothing is promised.
+	WritersTrusted Writers = iota
+	// WritersOne: the second opener is refused before it writes, and a file that changes under
+	// the open handle is noticed.
+	WritersOne
+	// WritersMany: several may append at once, and every acknowledged record survives.
+	WritersMany
+)
+
 // Contract is what a journal promises, as data.
 type Contract struct {
 	Name string
@@ -81,6 +95,8 @@ type Contract struct {
 	SilentTail bool
 	// Detect: which damage is noticed.
 	Detect Detect
+	// Writers: how many may have it open for writing.
+	Writers Writers
 	// Binary: records are not lines; tail offsets are not checked against newlines.
 	Binary bool
 }
@@ -88,13 +104,13 @@ type Contract struct {
 // Strict is the seeds' rule: only an unterminated last line is forgiven and reported;
 // everything else fails closed, some legal crash states included.
 func Strict() Contract {
-	return Contract{Name: "strict", AckOn: AckAppend, Refuse: RefuseTerminated, Detect: DetectBytes}
+	return Contract{Name: "strict", AckOn: AckAppend, Writers: WritersOne, Refuse: RefuseTerminated, Detect: DetectBytes}
 }
 
 // Watermark opens every legal crash state and finds every damaged byte that a later line
 // vouches for.
 func Watermark() Contract {
-	return Contract{Name: "watermark", AckOn: AckAppend, Detect: DetectBytes}
+	return Contract{Name: "watermark", AckOn: AckAppend, Writers: WritersOne, Detect: DetectBytes}
 }
 
 // Lines is the strict rule for lines without a checksum: damage is noticed when it breaks
@@ -116,6 +132,21 @@ func ParseContract(name string) (Contract, error) {
 		names = append(names, c.Name)
 	}
 	return Contract{}, fmt.Errorf("unknown contract %q: want one of %s", name, strings.Join(names, ", "))
+}
+
+// Check refuses a contract that contradicts itself. The error names the fields.
+func (c Contract) Check() error {
+	switch {
+	case c.AckOn > AckAppend || c.Refuse > RefuseTerminated || c.Detect > DetectBytes || c.Writers > WritersMany:
+		return fmt.Errorf("contract %q: a field has a value that has no name", c.Name)
+	case c.Binary && c.Refuse == RefuseTerminated:
+		return fmt.Errorf("contract %q: Binary says that records are not lines, and Refuse speaks of lines that end: set Refuse to RefuseNothing, or Binary to false", c.Name)
+	case c.Binary && c.Detect == DetectStructure:
+		return fmt.Errorf("contract %q: Binary says that records are not lines, and Detect promises the form of lines: set Detect to DetectBytes or DetectNothing", c.Name)
+	case c.SilentTail && c.Detect == DetectBytes:
+		return fmt.Errorf("contract %q: SilentTail drops a tail without a word, and Detect promises that no byte is lost without one: set one of them otherwise", c.Name)
+	}
+	return nil
 }
 
 // Durable reports whether acknowledged records must survive in domain d.

@@ -62,6 +62,12 @@ func Rules() []Rule {
 			Next: "Verify everything first, and write only when the open will succeed; give readers a path without repair.",
 		},
 		{
+			ID: "UP209", Name: "went on after an error",
+			What: "After a failed write or sync no record is acknowledged until the journal has cut back and synced, or was reopened and verified; a retried sync that succeeds proves nothing.",
+			Risk: "The kernel dropped the bytes when the first sync failed; everything acknowledged since stands on a page that never reaches the disk.",
+			Next: "Poison the journal at the first failed write or sync, or cut back to the last good length, sync that, and check; never retry the sync alone.",
+		},
+		{
 			ID: "UP210", Name: "compaction torn apart",
 			What: "After a cut between compaction markers there is the state before, the new history with its unwritten baselines null, or the full state after.",
 			Risk: "The model is given a baseline that belongs to another history.",
@@ -72,6 +78,18 @@ func Rules() []Rule {
 			What: "A journal that was created, rotated or replaced keeps its name: every folder level is synced before the first acknowledgement.",
 			Risk: "The whole file is gone, although every byte of it was synced.",
 			Next: "Sync the folder, and every new folder above it, after creating or renaming a file.",
+		},
+		{
+			ID: "UP212", Name: "more than one writer",
+			What: "The second opener for writing is refused before it writes anything; a file that is renamed, truncated or removed under an open journal is noticed before the next acknowledgement.",
+			Risk: "Two processes number, cut and glue each other's lines, or acknowledge into a file that nobody will ever open.",
+			Next: "Lock the journal's own file before reading it, and before each acknowledgement compare the open file with the one that has the name.",
+		},
+		{
+			ID: "UP213", Name: "readers disagree",
+			What: "List, tail, replay and verify give one verdict for the bytes that each of them covers, however small the pieces in which a read returns them; a failed read is an error, never an end.",
+			Risk: "The list shows a session that the resume cannot open, or a verify calls good what a replay loses.",
+			Next: "Let every reader use one line splitter, read until io.EOF, and pass on every other error.",
 		},
 		{
 			ID: "UP401", Name: "no operations", Vacuity: true,
@@ -102,6 +120,18 @@ func Rules() []Rule {
 			What: "Every rule of the fault plan fired at least once.",
 			Risk: "A fault that was meant to be tested never happened.",
 			Next: "Check the rule's path pattern and count against the ops in the trace.",
+		},
+		{
+			ID: "UP406", Name: "goroutines left behind",
+			What: "After Close and after Recover no goroutine of the subject is left running.",
+			Risk: "Every open leaks; a leftover goroutine may write into the next session.",
+			Next: "Stop and await the journal's own goroutines in Close, and on every error path of Open and Recover.",
+		},
+		{
+			ID: "UP407", Name: "outside its folder",
+			What: "The subject changes nothing outside the folder of its path (making and syncing the folders above it is no change).",
+			Risk: "What it leaves elsewhere is not part of any crash state that was judged, and a user does not expect it there.",
+			Next: "Derive every file's name from the path that Open was given.",
 		},
 	}
 }

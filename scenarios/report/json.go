@@ -25,6 +25,9 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	if c.Nested == nil {
 		c.Nested = []Nested{}
 	}
+	if c.Scenes == nil {
+		c.Scenes = []Scene{}
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // records are shown as they are; nothing here is a web page
 	return enc.Encode(&out)

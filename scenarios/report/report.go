@@ -74,6 +74,16 @@ type Damage struct {
 	Silent  int `json:"silent"`  // fewer or other records, without a word
 }
 
+// Scene counts what was tried beside crashing the workload: faults, handles, readers.
+type Scene struct {
+	Name    string `json:"name"`
+	Tried   int    `json:"tried"`
+	Of      string `json:"of"`                // what one try is, in words: "faults", "schedules", "readings"
+	Bad     int    `json:"violations"`        // tries that broke a promise
+	Skipped string `json:"skipped,omitempty"` // why the subject cannot run it, or was not asked to
+	Note    string `json:"note,omitempty"`    // what a reader should know about the number
+}
+
 // Coverage is what the run reached.
 type Coverage struct {
 	Cuts     int            `json:"cuts"`    // places at which the plug can be pulled
@@ -82,14 +92,16 @@ type Coverage struct {
 	Never    []string       `json:"never"`   // kinds that this run cannot reach, or did not
 	Nested   []Nested       `json:"nested"`
 	Damage   Damage         `json:"damage"`
+	Scenes   []Scene        `json:"scenes"`
 	Complete bool           `json:"complete"`
 }
 
 // Finding is one broken promise.
 type Finding struct {
-	ID    string   `json:"id"`    // the rule
-	Name  string   `json:"name"`  // its name
-	Model string   `json:"model"` // the persistence model; empty for damage
+	ID    string   `json:"id"`              // the rule
+	Name  string   `json:"name"`            // its name
+	Model string   `json:"model"`           // the persistence model; empty for damage and scenes
+	Scene string   `json:"scene,omitempty"` // the scene that it is from; empty for crashes of the workload
 	Text  string   `json:"text"`
 	Story string   `json:"story"`
 	Want  []string `json:"want"`
@@ -97,6 +109,10 @@ type Finding struct {
 	Times int      `json:"times"` // states that broke this rule under this model
 	Repro string   `json:"repro"` // the file that was saved; empty if none was
 	Rerun string   `json:"rerun,omitempty"`
+	// Shrunk says what was left of the workload and that nothing more can go; empty if it was not shrunk.
+	Shrunk string `json:"shrunk,omitempty"`
+	// Blame says which one sync or order change would have saved the data; empty if it was not looked for.
+	Blame string `json:"blame,omitempty"`
 
 	// Later: recovery was right; it showed after one more append.
 	Later bool `json:"-"`

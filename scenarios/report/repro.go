@@ -44,6 +44,7 @@ type Cut struct {
 //	sync
 //	cut model=synced tear=512 at=14 inside choice="…"
 //	damage "nul 120 8" "/journal/log.jsonl"
+//	probe "readers" "tail 5" "on read * * -> short 1"
 type Repro struct {
 	Subject  string
 	Bug      string
@@ -52,8 +53,9 @@ type Repro struct {
 	Program  workload.Program
 	Plan     []string // fault plan, a rule a line
 	Cuts     []Cut
-	Damage   string // a damage to the closed log, in the words of fault plans; empty is none
-	File     string // the damaged file
+	Damage   string   // a damage to the closed log, in the words of fault plans; empty is none
+	File     string   // the damaged file
+	Probe    []string // a scene beside crashes: its name, and what it was told to do
 	Comment  []string
 }
 
@@ -82,6 +84,13 @@ func (r *Repro) String() string {
 	}
 	if r.Damage != "" {
 		fmt.Fprintf(&b, "damage %s %s\n", strconv.Quote(r.Damage), strconv.Quote(r.File))
+	}
+	if len(r.Probe) > 0 {
+		b.WriteString("probe")
+		for _, word := range r.Probe {
+			b.WriteString(" " + strconv.Quote(word))
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }
@@ -168,6 +177,8 @@ func (r *Repro) parseLine(line string) error {
 		err = r.parseCut(rest)
 	case "damage":
 		err = r.parseDamage(rest)
+	case "probe":
+		err = r.parseProbe(rest)
 	default:
 		var s workload.Step
 		if s, err = workload.ParseStep(line); err == nil {
@@ -196,6 +207,28 @@ func (r *Repro) parseDamage(rest string) error {
 	}
 	if err != nil {
 		return fmt.Errorf("damage: want two quoted strings, what and the file: %w", err)
+	}
+	return nil
+}
+
+func (r *Repro) parseProbe(rest string) error {
+	if len(r.Probe) > 0 {
+		return errors.New("probe: want it once")
+	}
+	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			return errors.New("probe: want quoted strings, the scene's name first")
+		}
+		word, err := strconv.Unquote(quoted)
+		if err != nil {
+			return fmt.Errorf("probe: %w", err)
+		}
+		r.Probe = append(r.Probe, word)
+		rest = rest[len(quoted):]
+	}
+	if len(r.Probe) == 0 {
+		return errors.New("probe: want quoted strings, the scene's name first")
 	}
 	return nil
 }

@@ -131,11 +131,26 @@ func (p *printer) reached(r *Report) {
 		}
 		p.field("damage", line)
 	}
+	for i := range r.Coverage.Scenes {
+		p.field(r.Coverage.Scenes[i].Name, scene(&r.Coverage.Scenes[i]))
+	}
 	p.field("coverage", coverage(&r.Coverage))
 	if r.Survived != "" {
 		p.field("survives", r.Survived+" (the weakest model without a violation)")
 	}
 	p.line("")
+}
+
+// scene is the line about one scene.
+func scene(s *Scene) string {
+	if s.Skipped != "" {
+		return "not run: " + s.Skipped
+	}
+	line := fmt.Sprintf("%s %s tried, %s bad", group(s.Tried), s.Of, group(s.Bad))
+	if s.Note != "" {
+		line += "; " + s.Note
+	}
+	return line
 }
 
 // coverage is the line about cuts.
@@ -191,6 +206,12 @@ func (p *printer) finding(f *Finding, tag string, also ...*Finding) {
 		p.items("want", f.Want, same)
 		p.items("got", f.Got, same)
 	}
+	if f.Shrunk != "" {
+		p.field("shrunk", f.Shrunk)
+	}
+	if f.Blame != "" {
+		p.field("blame", f.Blame)
+	}
 	if f.Repro != "" {
 		p.field("repro", f.Repro)
 	}
@@ -209,8 +230,10 @@ func (p *printer) finding(f *Finding, tag string, also ...*Finding) {
 // where is the model of a finding, and how many states broke the rule there.
 func where(f *Finding) string {
 	var parts []string
-	if f.Model != "" {
-		parts = append(parts, f.Model)
+	for _, word := range []string{f.Model, f.Scene} {
+		if word != "" {
+			parts = append(parts, word)
+		}
 	}
 	if f.Times > 1 {
 		parts = append(parts, group(f.Times)+" states")

@@ -61,6 +61,28 @@ type Recovered struct {
 	View *View
 }
 
+// Reader is one more way to read a journal back. What it says must agree with Recover for the
+// bytes that it covers.
+type Reader struct {
+	// Name is the journal's own word for it: "list", "tail 5", "replay", "verify".
+	Name string
+	// Read reads the journal at path.
+	Read func(fsys afero.Fs, path string) (Reading, error)
+}
+
+// Reading is what a [Reader] says.
+type Reading struct {
+	// Count is how many records the reader says that there are; -1 if it does not say.
+	Count int
+	// Last are the last records of the journal, oldest first, byte for byte as Recover returns
+	// them; nil if the reader returns none.
+	Last [][]byte
+	// Limit is how many records Last may have at most; 0 is all of them.
+	Limit int
+	// Tail is what it reports behind the last record; nil if it reports no tails.
+	Tail *Tail
+}
+
 // Subject is a journal under test: its name and how to use it.
 type Subject struct {
 	// Name is how commands and reports call it.
@@ -79,6 +101,12 @@ type Subject struct {
 	// Marker names the compaction marker that the bytes of one write hold ("compacted",
 	// "world_state", "turn_context"), or returns "". It may be nil.
 	Marker func(written []byte) string
+	// Readers are the further ways in which the journal reads itself back (list, tail, replay,
+	// verify). They must not write. None is fine.
+	Readers []Reader
+	// Kept names the file in which an open for writing keeps the bytes of a tail before it cuts
+	// them. Nil means that it does not keep them.
+	Kept func(path string, tail Tail) string
 	// Encode makes the bytes of a record out of a JSON object; nil leaves them as they
 	// are. It must be injective, and what Recover returns must be its result again.
 	Encode func(object []byte) []byte
