@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/unplug-go/unplug/faultfs"
@@ -42,8 +43,14 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 	if bad != nil {
 		return replayed(p, []oracle.Violation{*bad}, "the workload, with no crash"), nil
 	}
+	return j.replayCuts(l, p)
+}
+
+// replayCuts crashes a life, and the recoveries behind it, as a repro says, and judges the
+// last state (or the first that breaks a promise).
+func (j *judge) replayCuts(l *life, p *report.Repro) (*Replayed, error) {
 	for i, cut := range p.Cuts {
-		state, err := l.stateAt(cut, s.File())
+		state, err := l.stateAt(cut, j.subject.File())
 		if err != nil {
 			return nil, fmt.Errorf("cut %d: %w", i+1, err)
 		}
@@ -60,7 +67,7 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		}
 		l = res.second
 	}
-	return nil, fmt.Errorf("the file has no cut")
+	return nil, errors.New("the file has no cut")
 }
 
 // then is the story of a case with the violations that it has.

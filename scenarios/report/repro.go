@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unplug-go/unplug/faultfs/trace"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
@@ -53,9 +54,10 @@ type Repro struct {
 	Program  workload.Program
 	Plan     []string // fault plan, a rule a line
 	Cuts     []Cut
-	Damage   string   // a damage to the closed log, in the words of fault plans; empty is none
-	File     string   // the damaged file
-	Probe    []string // a scene beside crashes: its name, and what it was told to do
+	Damage   string     // a damage to the closed log, in the words of fault plans; empty is none
+	File     string     // the damaged file
+	Ops      []trace.Op // the trace of a run that cannot be had again by running the program, because its appends ran at the same time
+	Probe    []string   // a scene beside crashes: its name, and what it was told to do
 	Comment  []string
 }
 
@@ -75,6 +77,7 @@ func (r *Repro) String() string {
 		fmt.Fprintf(&b, "plan %s\n", strconv.Quote(rule))
 	}
 	b.WriteString(r.Program.String())
+	r.writeOps(&b)
 	for _, c := range r.Cuts {
 		inside := ""
 		if c.Inside {
@@ -93,6 +96,20 @@ func (r *Repro) String() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// writeOps writes a recorded trace, a line an op, the codec's header first.
+func (r *Repro) writeOps(b *strings.Builder) {
+	if len(r.Ops) == 0 {
+		return
+	}
+	var lines strings.Builder
+	if err := trace.Encode(&lines, r.Ops); err != nil {
+		panic(err) // a trace that was recorded always encodes
+	}
+	for line := range strings.Lines(lines.String()) {
+		b.WriteString("op " + line)
+	}
 }
 
 // Name is the file's name: the rule and the content's hash.
@@ -115,24 +132,36 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap gives the cause.
 func (e *LineError) Unwrap() error { return e.Cause }
 
-// ParseRepro reads a repro file's text. Errors are of type [*LineError].
+// ParseRepro reads a repro file's text. Errors are of type [*LineError], or wrap a
+// [*trace.FormatError] that counts the op lines.
 func ParseRepro(text string) (*Repro, error) {
 	lines := strings.Split(text, "\n")
 	if err := checkHeader(strings.TrimSpace(lines[0])); err != nil {
 		return nil, &LineError{1, err}
 	}
 	r := &Repro{}
+	var ops strings.Builder // of a recorded trace, a line each
 	for i, line := range lines[1:] {
 		line = strings.TrimSpace(line)
 		if line == "" {
+			continue
+		}
+		if op, ok := strings.CutPrefix(line, "op "); ok {
+			ops.WriteString(op + "\n")
 			continue
 		}
 		if err := r.parseLine(line); err != nil {
 			return nil, &LineError{i + 2, err}
 		}
 	}
-	if r.Subject == "" || r.Expect == "" || len(r.Cuts) == 0 && r.Damage == "" {
-		return nil, &LineError{len(lines), errors.New("incomplete: want subject, expect and at least one cut or damage; the file may have been cut off")}
+	if ops.Len() > 0 {
+		var err error
+		if r.Ops, err = trace.Decode(strings.NewReader(ops.String())); err != nil {
+			return nil, fmt.Errorf("op lines: %w", err)
+		}
+	}
+	if r.Subject == "" || r.Expect == "" || len(r.Cuts) == 0 && r.Damage == "" && len(r.Probe) == 0 {
+		return nil, &LineError{len(lines), errors.New("incomplete: want subject, expect and at least one cut, damage or probe; the file may have been cut off")}
 	}
 	return r, nil
 }
