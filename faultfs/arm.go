@@ -34,7 +34,7 @@ func (f *FS) arm(s *step, op *trace.Op) error {
 		switch {
 		case r.When == After:
 			s.after = append(s.after, r)
-		case r.When == Before || r.Fault.Kind == Slow:
+		case r.When == Before || r.Fault.Kind == Slow: // on: it is slow before it does anything
 			f.strike(s, r)
 		case s.hit == nil && r.Fault.sides(s.call).has(r.When):
 			s.hit = r

@@ -57,7 +57,7 @@ func (f Fault) sides(call Call) sides {
 	case EIO, EROFS, EACCES, EWOULDBLOCK, ENOSPC:
 		return only(call != CallNote, On)
 	case Slow:
-		return sides{On}
+		return sides{On, After}
 	case FailClean, FailRO, FailShutdown, FailFalse, FailLate, Lied:
 		return only(call == CallSync || call == CallSyncDir, On)
 	default:

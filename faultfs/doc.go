@@ -38,7 +38,7 @@
 //	ewouldblock           on any call, meant for lock
 //	enospc [N]            on any call; N bytes of a write reach the file
 //	full [BLOCKS]         on a write: cut at a block boundary, then nothing fits, then it does
-//	slow TIME             on any call
+//	slow TIME             on any call, or after it: done, and its caller has not heard of it
 //	fail-clean fail-ro fail-shutdown fail-false fail-late lied
 //	                      on sync and syncdir, see trace.SyncResult
 //	flip OFF.BIT, nul OFF LEN, delete OFF LEN, badutf8 OFF, duplicate LINE, swap LINE LINE,

@@ -56,7 +56,8 @@ const (
 	// first block boundary after its beginning, or N blocks later, the next write that the rule matches
 	// fails with nothing written, and then there is room again (not so for a sticky rule). Both are told ENOSPC.
 	Full FaultKind = "full"
-	// Slow calls the function of [WithSleep] with Delay before the call.
+	// Slow calls the function of [WithSleep] with Delay: on a call before it does anything, after
+	// a call when it is done and its caller has not heard of it.
 	Slow FaultKind = "slow"
 	// FailClean and the following are the failed and lying syncs of [trace.SyncResult]. The
 	// layer plays the part that the live program sees. FailClean: EIO for this handle, EIO once

@@ -164,6 +164,23 @@ func TestSlowLetsOthersPass(t *testing.T) {
 	require.Equal(t, "text", <-read)
 }
 
+// A call that is slow afterwards is done before its caller hears of it, and others see that.
+func TestSlowAfterACall(t *testing.T) {
+	started, goOn := make(chan time.Duration), make(chan struct{})
+	f, _, h := broken(t, "after sync log 1 -> slow 1s", faultfs.WithSleep(func(d time.Duration) {
+		started <- d
+		<-goOn
+	}))
+	done := make(chan error)
+	go func() { done <- h.Sync() }()
+	<-started
+	_, err := h.Write([]byte("meanwhile"))
+	require.NoError(t, err)
+	close(goOn)
+	require.NoError(t, <-done)
+	require.Equal(t, []string{"create log", "sync log", "write log 0..9"}, story(f))
+}
+
 func TestFaultErrorsLookLikeTheKernels(t *testing.T) {
 	f, _, _ := broken(t, "on open * 1 -> eacces")
 	_, err := f.Open("/log")

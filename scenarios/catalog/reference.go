@@ -60,8 +60,9 @@ func reference(name string, contract journal.Contract) target.Subject {
 			}
 			return recovered(r), nil
 		},
-		Corrupt: func(err error) bool { return errors.Is(err, journal.ErrCorrupt) },
-		Marker:  marker,
+		Corrupt:    func(err error) bool { return errors.Is(err, journal.ErrCorrupt) },
+		Marker:     marker,
+		Concurrent: true,
 	}
 }
 

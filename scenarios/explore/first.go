@@ -78,7 +78,7 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 func (j *judge) lookup(p workload.Program) writeLookup {
 	var calls []oracle.Call
 	group := 0
-	for _, s := range p {
+	for n, s := range p {
 		if s.Kind == workload.Compact {
 			group++
 		}
@@ -86,6 +86,9 @@ func (j *judge) lookup(p workload.Program) writeLookup {
 			c := oracle.Call{Record: j.encode(rec)}
 			if s.Kind == workload.Compact {
 				c.Marker, c.Group = [...]string{"compacted", "world_state", "turn_context"}[i], group
+			}
+			if s.Kind == workload.Together && j.subject.Concurrent {
+				c.Together = n + 1
 			}
 			if c.Marker == "compacted" {
 				for _, h := range s.Replaces {

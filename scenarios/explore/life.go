@@ -120,7 +120,8 @@ func inherit(records [][]byte, calls []oracle.Call) []entry {
 	next := 0
 	for _, r := range records {
 		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never, unsure: never}
-		for i := next; i < len(calls); i++ {
+		for k := range calls { // in order, but for calls that were made at the same time
+			i := (next + k) % len(calls)
 			if string(calls[i].Record) != string(r) {
 				continue
 			}
@@ -152,6 +153,13 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 		c.Failed = e.failed < cut.At
 		c.Synced = e.synced < cut.At
 		c.Unsure = c.Failed || e.unsure < cut.At && (e.returned >= cut.At || e.buffered && e.acked >= cut.At)
+		if c.Together != 0 {
+			c.From, c.To = e.called, e.returned
+			if e.returned >= cut.At {
+				c.To = never
+			}
+			c.Unsure = true // whose bytes a shared write holds, nobody can tell from outside
+		}
 		c.Acked = e.acked < cut.At
 		c.Kept = e.kept < cut.At
 		p.Calls = append(p.Calls, c)

@@ -38,38 +38,6 @@ func Check(c Contract, p Promise, e Evidence, o Outcome) Verdict {
 	return v
 }
 
-// matching pairs R with W.
-type matching struct {
-	index []int // for each record of R that matched: its place in W
-	bad   int   // the first record of R that does not continue W; -1 if all do
-}
-
-// match walks R along W; optional records of W may be missing.
-func match(calls []Call, records [][]byte) matching {
-	m := matching{index: make([]int, 0, len(records)), bad: -1}
-	next := 0
-	for i, r := range records {
-		for next < len(calls) && !bytes.Equal(calls[next].Record, r) && calls[next].Failed {
-			next++
-		}
-		if next == len(calls) || !bytes.Equal(calls[next].Record, r) {
-			m.bad = i
-			return m
-		}
-		m.index = append(m.index, next)
-		next++
-	}
-	return m
-}
-
-// end is the place in W behind the last record that matched.
-func (m matching) end() int {
-	if len(m.index) == 0 {
-		return 0
-	}
-	return m.index[len(m.index)-1] + 1
-}
-
 // checkOrder holds UP202, and UP210 where the record out of place is a compaction marker.
 func checkOrder(v *Verdict, p Promise, o Outcome, m matching) {
 	if m.bad < 0 {
@@ -107,13 +75,12 @@ func dueMarker(p Promise, m matching) string {
 
 // checkDurable holds UP201 and UP207.
 func checkDurable(v *Verdict, c Contract, p Promise, o Outcome, m matching) {
-	got := m.end()
 	if p.Exact {
 		checkExact(v, p, o, m)
 	}
-	for i := got; i < len(p.Calls); i++ {
+	for i := m.whole(); i < len(p.Calls); i++ {
 		call := p.Calls[i]
-		if !call.Acked && !call.Kept || !c.Durable(p.Domain) {
+		if !call.Acked && !call.Kept || m.has(i) || !c.Durable(p.Domain) {
 			continue
 		}
 		v.Lost = v.Lost || call.Acked
@@ -128,9 +95,7 @@ func checkDurable(v *Verdict, c Contract, p Promise, o Outcome, m matching) {
 
 // checkExact holds "exactly the fsynced prefix": under model synced, R is S.
 func checkExact(v *Verdict, p Promise, o Outcome, m matching) {
-	in := make(map[int]bool, len(m.index))
 	for _, i := range m.index {
-		in[i] = true
 		if !p.Calls[i].Synced && !p.Calls[i].Unsure {
 			v.Add("UP201", fmt.Sprintf("record %d came back, although no completed sync covers it and unsynced bytes were dropped", i),
 				syncedWords(p), Words(o.Recovered.Records))
@@ -138,7 +103,7 @@ func checkExact(v *Verdict, p Promise, o Outcome, m matching) {
 		}
 	}
 	for i, call := range p.Calls {
-		if call.Synced && !in[i] {
+		if call.Synced && !m.has(i) {
 			v.Lost = v.Lost || call.Acked
 			v.Add("UP201", fmt.Sprintf("record %d, which a completed sync covers, is lost", i), syncedWords(p), Words(o.Recovered.Records))
 			return

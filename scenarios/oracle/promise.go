@@ -18,6 +18,12 @@ type Call struct {
 	// Kept: an open for writing returned the record, which promises it as an
 	// acknowledgement does.
 	Kept bool
+	// Together tells calls apart that were made at the same time, from 1: the records of one
+	// group have no order among them but that of From and To. 0 is a call of its own.
+	Together int
+	// From and To are the ops at which a call of a group began and returned (math.MaxInt: it
+	// has not): one that returned before another began stands in front of it.
+	From, To int
 	// Marker is the record's part in a compaction ("compacted", "world_state",
 	// "turn_context"), or empty.
 	Marker string

@@ -107,6 +107,8 @@ type Subject struct {
 	// Kept names the file in which an open for writing keeps the bytes of a tail before it cuts
 	// them. Nil means that it does not keep them.
 	Kept func(path string, tail Tail) string
+	// Concurrent: Append of an open journal may be called from several goroutines at once.
+	Concurrent bool
 	// Encode makes the bytes of a record out of a JSON object; nil leaves them as they
 	// are. It must be injective, and what Recover returns must be its result again.
 	Encode func(object []byte) []byte

@@ -122,6 +122,8 @@ func (d *Driver) step(s Step) error {
 		return errors.Join(d.Close(), d.open()) // a journal that cannot close is opened again all the same
 	case Compact:
 		return d.compact(s.Records)
+	case Together:
+		return d.together(s.Records)
 	default:
 		return d.append(s.Records)
 	}

@@ -8,6 +8,7 @@
 //
 //	append "…"
 //	batch "…" "…"
+//	together "…" "…"
 //	sync
 //	compact "compacted" "world state" "turn context" replaces "…" "…"
 //	reopen
@@ -28,6 +29,9 @@ const (
 	Append Kind = "append"
 	// Batch adds several records in one call (one after another, if the journal has no batches).
 	Batch Kind = "batch"
+	// Together adds several records at the same time, each from a goroutine of its own (one
+	// after another, if the subject is for one goroutine only).
+	Together Kind = "together"
 	// Sync makes what was appended durable.
 	Sync Kind = "sync"
 	// Compact replaces the history: three marker records (skipped if the journal has no compaction).
@@ -39,7 +43,7 @@ const (
 // Step is one action.
 type Step struct {
 	Kind     Kind
-	Records  [][]byte // Append: one; Batch: some; Compact: compacted, world state, turn context
+	Records  [][]byte // Append: one; Batch, Together: some; Compact: compacted, world state, turn context
 	Replaces [][]byte // Compact: the history that the first record puts in place of the old
 }
 
@@ -115,7 +119,7 @@ func (s Step) check() error {
 		if n != 1 {
 			want = "one record"
 		}
-	case Batch:
+	case Batch, Together:
 		if n == 0 {
 			want = "at least one record"
 		}
@@ -128,7 +132,7 @@ func (s Step) check() error {
 			want = "three records (compacted, world state, turn context)"
 		}
 	default:
-		return fmt.Errorf("unknown step %q: want append, batch, sync, compact or reopen", string(s.Kind))
+		return fmt.Errorf("unknown step %q: want append, batch, together, sync, compact or reopen", string(s.Kind))
 	}
 	if want != "" {
 		return fmt.Errorf("step %s has %d records, want %s", s.Kind, n, want)

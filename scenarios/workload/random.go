@@ -71,7 +71,7 @@ func (g *generator) step(k Kind) Step {
 		}
 	case Compact:
 		s = g.compaction()
-	case Sync, Reopen:
+	case Sync, Reopen, Together:
 	}
 	return s
 }
