@@ -34,6 +34,7 @@ type FS struct {
 	down     string // the rule that took the file system down, or ""
 	killed   bool
 	killer   string // the rule that killed, "" for a call of Kill
+	struck   int    // the log's length when the first fault changed an outcome, plus 1; 0 is never
 }
 
 // Option is a setting of [New].
@@ -175,6 +176,9 @@ func (f *FS) begin(s *step, op *trace.Op, changes bool) error {
 func (f *FS) end(s *step, op *trace.Op, err error) error {
 	if f.killed {
 		return s.fault(f.killer, ErrKilled)
+	}
+	if op.Fault != "" && f.struck == 0 {
+		f.struck = f.log.Len() + 1
 	}
 	if op.Kind != trace.KindNone && (err == nil || op.Fault != "" || op.IsSync() || len(op.Data) > 0) {
 		if err != nil {
