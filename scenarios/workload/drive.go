@@ -35,6 +35,7 @@ type Driver struct {
 // CallError is a call of the subject that returned an error.
 type CallError struct {
 	Call string
+	Step int // of the program, from 0; -1 is the open in front of it
 	Err  error
 }
 
@@ -51,13 +52,13 @@ func (f CallError) Unwrap() error { return f.Err }
 func (d *Driver) Run(fsys FS, p Program) []CallError {
 	d.fsys, d.next, d.waiting, d.journal = fsys, d.First, nil, nil
 	var failures []CallError
-	note := func(err error, call string) bool {
+	note := func(err error, step int, call string) bool {
 		if err != nil {
-			failures = append(failures, CallError{call, err})
+			failures = append(failures, CallError{call, step, err})
 		}
 		return err == nil
 	}
-	if !note(d.open(), "open") {
+	if !note(d.open(), -1, "open") {
 		return failures
 	}
 	for i, s := range p {
@@ -65,7 +66,7 @@ func (d *Driver) Run(fsys FS, p Program) []CallError {
 			break
 		}
 		err := d.step(s)
-		note(err, fmt.Sprintf("step %d, %s", i, s.Kind))
+		note(err, i, fmt.Sprintf("step %d, %s", i, s.Kind))
 		if d.journal == nil {
 			break
 		}
