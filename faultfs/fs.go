@@ -19,6 +19,7 @@ type FS struct {
 	mem    *Mem // base, if it is one
 	marker func([]byte) string
 	sleep  func(time.Duration)
+	skip   func(call Call, name string) bool
 	limit  int
 
 	mu    sync.Mutex // held while a call is performed and recorded: the log's order is the true order
@@ -75,6 +76,14 @@ func WithDisk(bytes int64) Option {
 // WithSleep is called for "slow" faults; without it they only count as fired. It runs without
 // the layer's lock held.
 func WithSleep(sleep func(time.Duration)) Option { return func(f *FS) { f.sleep = sleep } }
+
+// WithSkip asks skip at each sync of a file or folder, by its path in traces; if it says true the
+// sync is not recorded, so that no crash state knows of it, as if the program had not called
+// it: to see whether anybody notices. skip runs on the caller's goroutine with the layer's lock held: it
+// may look at the log and at the stack, and must not call the layer.
+func WithSkip(skip func(call Call, path string) bool) Option {
+	return func(f *FS) { f.skip = skip }
+}
 
 // New puts the layer over base: a [*Mem], an [afero.OsFs], or any other. For a real folder give
 // an [afero.BasePathFs] of it, so that paths in plans and traces begin there.

@@ -36,7 +36,8 @@ func (h *file) sync() error {
 	case s.hit != nil:
 		err = h.failSync(&s, &op)
 	default:
-		if err = h.base.Sync(); errors.Is(err, fs.ErrClosed) {
+		err = h.base.Sync()
+		if errors.Is(err, fs.ErrClosed) || f.skip != nil && f.skip(s.call, op.Path) {
 			op.Kind = trace.KindNone // the handle was closed: nothing was asked of the disk
 		}
 	}

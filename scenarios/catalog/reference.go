@@ -63,6 +63,7 @@ func reference(name string, contract journal.Contract) target.Subject {
 		Corrupt:    func(err error) bool { return errors.Is(err, journal.ErrCorrupt) },
 		Marker:     marker,
 		Concurrent: true,
+		KeepsTails: true,
 	}
 }
 

@@ -59,6 +59,11 @@ func (j *judge) run(c *caseOf) (res result) {
 	if n := read.Log().Len(); n > 0 {
 		res.verdict.Add("UP208", "a read-only recovery wrote, or took the lock", []string{"no operation"}, []string{read.Log().Ops()[0].String()})
 	}
+	if l := c.life; l.cutItsTail(c.cut) {
+		if v := j.tailKept(l.parent.state.Image, c.state.Image, l.tail); v != nil {
+			res.verdict.Violations = append(res.verdict.Violations, *v)
+		}
+	}
 	if c.life.lied < c.cut.At {
 		res.verdict.Lied, res.verdict.Lost = true, len(res.verdict.Violations) > 0
 		res.verdict.Violations = nil
@@ -106,6 +111,10 @@ func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash
 		return
 	case len(failures) > 0:
 		v.Add("UP206", "an append after recovery failed", []string{"it succeeds"}, failureWords(failures))
+		return
+	}
+	if kept := j.tailKept(c.state.Image, mem.Image(), first.Recovered.Tail); kept != nil {
+		v.Violations = append(v.Violations, *kept)
 		return
 	}
 	second := j.secondLife(c, pending, write.Log().Ops(), first, record)

@@ -104,9 +104,9 @@ type Subject struct {
 	// Readers are the further ways in which the journal reads itself back (list, tail, replay,
 	// verify). They must not write. None is fine.
 	Readers []Reader
-	// Kept names the file in which an open for writing keeps the bytes of a tail before it cuts
-	// them. Nil means that it does not keep them.
-	Kept func(path string, tail Tail) string
+	// KeepsTails: an open for writing keeps the bytes of a tail that it cuts, in a file of their
+	// own in the journal's folder.
+	KeepsTails bool
 	// Concurrent: Append of an open journal may be called from several goroutines at once.
 	Concurrent bool
 	// Encode makes the bytes of a record out of a JSON object; nil leaves them as they
