@@ -3,8 +3,10 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +38,9 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 	case err != nil:
 		t.Fatalf("unplug could not work (this is not a finding about the journal): %v", err)
 	}
+	if err == nil && slices.ContainsFunc(rep.Violations, func(f report.Finding) bool { return s.skip[f.ID] == "" }) {
+		explore.ShrinkReport(ctx, cfg, rep, shrinkBudget())
+	}
 	for i := range rep.Violations {
 		finding(t, s, &rep.Violations[i])
 	}
@@ -51,6 +56,14 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 	}
 }
 
+// shrinkBudget is how many states the shrinking of one finding may judge.
+func shrinkBudget() int {
+	if testing.Short() {
+		return explore.DefaultShrink / 10
+	}
+	return explore.DefaultShrink
+}
+
 // finding fails t with one finding, its story and the line that reruns it.
 func finding(t *testing.T, s *settings, f *report.Finding) {
 	t.Helper()
@@ -59,8 +72,14 @@ func finding(t *testing.T, s *settings, f *report.Finding) {
 		return
 	}
 	where := save(t, f)
-	t.Errorf("%s %s: %s\n  story   %s\n  times   %d\n  want (-) got (+)\n%s  next    %s%s",
-		f.ID, f.Name, f.Text, f.Story, f.Times, indent(cmp.Diff(f.Want, f.Got)), next(f.ID), where)
+	var more strings.Builder
+	for _, line := range [][2]string{{"shrunk", f.Shrunk}, {"blame", f.Blame}} {
+		if line[1] != "" {
+			fmt.Fprintf(&more, "  %-7s %s\n", line[0], line[1])
+		}
+	}
+	t.Errorf("%s %s: %s\n  story   %s\n  times   %d\n  want (-) got (+)\n%s%s  next    %s%s",
+		f.ID, f.Name, f.Text, f.Story, f.Times, indent(cmp.Diff(f.Want, f.Got)), more.String(), next(f.ID), where)
 }
 
 func next(id string) string {

@@ -114,6 +114,10 @@ func (p *progress) now() (now explore.Progress, elapsed time.Duration, rate int)
 // line is progress for a log.
 func (p *progress) line() string {
 	now, elapsed, rate := p.now()
+	if now.Shrinking != "" {
+		return fmt.Sprintf("unplug: elapsed: %s, shrinking: %s, steps: %d, states: %d",
+			elapsed.Truncate(time.Second), now.Shrinking, now.Steps, now.States)
+	}
 	return fmt.Sprintf("unplug: elapsed: %s, states: %d (%d/sec), unique: %d, tail: %d, closed: %d, bad: %d",
 		elapsed.Truncate(time.Second), now.States, rate, now.Unique, now.Tails, now.Closed, now.Bad)
 }
@@ -134,10 +138,18 @@ func (p *progress) bar() string {
 		full := int(share * barCells)
 		head += fmt.Sprintf(" %s%s %d%%", strings.Repeat("█", full), strings.Repeat("░", barCells-full), int(share*100))
 	}
+	if now.Shrinking != "" {
+		return p.clip(fmt.Sprintf(" %s  shrinking %s  %d steps  %d states", clock(elapsed), now.Shrinking, now.Steps, now.States))
+	}
 	s := fmt.Sprintf("%s  %d states %d/s  bad %d  %s  unique %d  tail %d  closed %d",
 		head, now.States, rate, now.Bad, now.Model, now.Unique, now.Tails, now.Closed)
+	return p.clip(s)
+}
+
+// clip cuts a line off at the terminal's width.
+func (p *progress) clip(s string) string {
 	if r := []rune(s); p.width > 0 && len(r) >= p.width {
-		s = string(r[:p.width-1])
+		return string(r[:p.width-1])
 	}
 	return s
 }

@@ -57,42 +57,18 @@ type replayedFile struct {
 
 // replayFile reruns one file and gives its exit code.
 func (a *app) replayFile(ctx context.Context, name string, asJSON bool) int {
-	err := a.tryReplay(ctx, name, asJSON)
-	var e *exitError
-	if err != nil && (!errors.As(err, &e) || e.cause != nil) {
-		fmt.Fprintf(a.stderr, "unplug: %s\n", oneLine(err.Error()))
-	}
-	return codeOf(err)
+	return a.say(a.tryReplay(ctx, name, asJSON))
 }
 
 func (a *app) tryReplay(ctx context.Context, name string, asJSON bool) error {
 	if ctx.Err() != nil {
 		return done(exitInterrupted)
 	}
-	text, err := a.readText("repro", name)
+	p, entry, err := a.repro(name)
 	if err != nil {
 		return err
 	}
-	p, err := report.ParseRepro(text)
-	if err != nil {
-		return fmt.Errorf("repro %s: %w", name, err)
-	}
-	entry, err := catalog.Find(p.Subject, p.Bug)
-	if err != nil {
-		return fmt.Errorf("repro %s: %w", name, err)
-	}
-	contract := entry.Contract
-	if p.Contract != "" {
-		if contract, err = oracle.ParseContract(p.Contract); err != nil {
-			return fmt.Errorf("repro %s: %w", name, err)
-		}
-	}
-	for _, c := range p.Cuts {
-		if _, err := crash.ParseModel(c.Model); err != nil {
-			return fmt.Errorf("repro %s: %w", name, err)
-		}
-	}
-	res, err := explore.Replay(entry.Subject, contract, p)
+	res, err := explore.Replay(entry.Subject, entry.Contract, p)
 	if err != nil {
 		return &exitError{exitInconclusive, fmt.Errorf("repro %s no longer fits %s: %w", name, p.Subject, err)}
 	}
@@ -111,6 +87,31 @@ func (a *app) tryReplay(ctx context.Context, name string, asJSON bool) error {
 		return done(exitBroken)
 	}
 	return nil
+}
+
+// repro reads a saved finding and the subject that it is about, with the contract of the file.
+func (a *app) repro(name string) (*report.Repro, catalog.Entry, error) {
+	var entry catalog.Entry
+	text, err := a.readText("repro", name)
+	if err != nil {
+		return nil, entry, err
+	}
+	p, err := report.ParseRepro(text)
+	if err == nil {
+		entry, err = catalog.Find(p.Subject, p.Bug)
+	}
+	if err == nil && p.Contract != "" {
+		entry.Contract, err = oracle.ParseContract(p.Contract)
+	}
+	if err != nil {
+		return nil, entry, fmt.Errorf("repro %s: %w", name, err)
+	}
+	for _, c := range p.Cuts {
+		if _, err := crash.ParseModel(c.Model); err != nil {
+			return nil, entry, fmt.Errorf("repro %s: %w", name, err)
+		}
+	}
+	return p, entry, nil
 }
 
 func (a *app) replayJSON(name string, p *report.Repro, res *explore.Replayed) error {

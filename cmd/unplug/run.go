@@ -70,7 +70,7 @@ and checks that every promise was kept. It also examines journal files after a r
 	f.StringVar(&a.color, "color", "auto", "colour: auto, always or never (NO_COLOR and TERM=dumb count as never in auto)")
 	f.StringVar(&a.progress, "progress", "auto", "progress on stderr: auto (one redrawn line on a terminal, else a line every 30 s), plain or none")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress, and only findings and the verdict")
-	root.AddCommand(a.torture(), a.replay(), a.explain(), a.verify(), a.inspect(), a.version(), a.completion())
+	root.AddCommand(a.torture(), a.replay(), a.shrink(), a.explain(), a.verify(), a.inspect(), a.version(), a.completion())
 	root.SetHelpCommand(a.help())
 	return root
 }

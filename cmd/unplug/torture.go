@@ -24,7 +24,7 @@ type tortureFlags struct {
 	seed                                        uint64
 	tear, ops, maxStates, levels, procs         int
 	duration                                    time.Duration
-	json, failfast, list                        bool
+	json, failfast, list, noShrink              bool
 }
 
 func (a *app) torture() *cobra.Command {
@@ -41,7 +41,9 @@ Subjects, models and bugs: unplug torture --list. With --bug the subject is a sm
 journal that is right but for that one mistake: that shows what a failure looks like, and
 that the suite would see it.
 
-A finding is saved in the folder --out, and one line says how to rerun it.`,
+The first finding of each rule is shrunk: to the fewest steps, the shortest records and the
+simplest crash that still break the rule. It is saved in the folder --out, and one line says how
+to rerun it.`,
 		Example: `  unplug torture reference
   unplug torture reference --bug lost-fsync
   unplug torture reference-watermark --model ext4-ooo --tear 512 --seed 7
@@ -72,6 +74,7 @@ A finding is saved in the folder --out, and one line says how to rerun it.`,
 	f.IntVarP(&t.procs, "parallel", "p", runtime.GOMAXPROCS(0), "workers")
 	f.BoolVar(&t.json, "json", false, "print one JSON object (schema "+report.Schema+")")
 	f.BoolVar(&t.failfast, "failfast", false, "stop at the first finding")
+	f.BoolVar(&t.noShrink, "no-shrink", false, "save findings as they were found")
 	f.StringVar(&t.out, "out", "unplug-out", "folder for saved findings; made only when there is one")
 	f.BoolVar(&t.list, "list", false, "list subjects, models, bugs, contracts and kinds of cut")
 	complete(cmd)
@@ -236,7 +239,13 @@ func (a *app) runTorture(ctx context.Context, subject string, t *tortureFlags) e
 	if t.duration > 0 {
 		cfg.Again = func(int) bool { return ctx.Err() == nil && a.now().Sub(start) < t.duration }
 	}
-	rep, err := p.during(func() (*report.Report, error) { return explore.Run(ctx, cfg) })
+	rep, err := p.during(func() (*report.Report, error) {
+		rep, err := explore.Run(ctx, cfg)
+		if err == nil && !t.noShrink {
+			explore.ShrinkReport(ctx, cfg, rep, 0)
+		}
+		return rep, err
+	})
 	interrupted := errors.Is(err, explore.ErrInterrupted)
 	if err != nil && !interrupted {
 		return internal(fmt.Errorf("the harness could not work (this says nothing about the journal): %w", err))

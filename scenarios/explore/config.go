@@ -79,6 +79,9 @@ type Progress struct {
 	Bad    int
 	Of     int // states that will be judged at level 0, in the rounds so far
 	Done   int // of these
+
+	Shrinking string // the rule whose finding is being shrunk; empty while exploring
+	Steps     int    // shrinking: steps of the smallest workload so far
 }
 
 // CheckPlan refuses plans that an exploration cannot judge: damage to synced bytes is no
