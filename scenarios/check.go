@@ -25,12 +25,8 @@ const margin = 5 * time.Second
 // check explores one configuration and fails t for every finding.
 func check(t *testing.T, s *settings, cfg explore.Config) {
 	t.Helper()
-	ctx := t.Context()
-	if deadline, ok := t.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
-		defer cancel()
-	}
+	ctx, cancel := untilDeadline(t)
+	defer cancel()
 	rep, err := explore.Run(ctx, cfg)
 	switch {
 	case errors.Is(err, explore.ErrInterrupted):
@@ -62,6 +58,15 @@ func shrinkBudget() int {
 		return explore.DefaultShrink / 10
 	}
 	return explore.DefaultShrink
+}
+
+// untilDeadline ends a little before the test's own deadline.
+func untilDeadline(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	if deadline, ok := t.Deadline(); ok {
+		return context.WithDeadline(t.Context(), deadline.Add(-margin))
+	}
+	return context.WithCancel(t.Context())
 }
 
 // finding fails t with one finding, its story and the line that reruns it.

@@ -88,6 +88,21 @@ func Skip(rule, reason string) Option { return func(s *settings) { s.skip[rule] 
 // are a tenth.
 func Run(t *testing.T, subject Subject, opts ...Option) {
 	t.Helper()
+	s := settingsFor(t, subject, opts)
+	rerunSaved(t, s)
+	for _, m := range s.cfg.Models {
+		t.Run(string(m), func(t *testing.T) {
+			cfg := s.cfg
+			cfg.Models = []crash.Model{m}
+			check(t, s, cfg)
+		})
+	}
+	abilities(t, s.cfg)
+}
+
+// settingsFor puts the options together.
+func settingsFor(t *testing.T, subject Subject, opts []Option) *settings {
+	t.Helper()
 	s := settings{cfg: explore.Config{Subject: subject, Contract: defaultContract(), Seed: 1, Workers: 2}, skip: map[string]string{}}
 	for _, o := range opts {
 		o(&s)
@@ -101,15 +116,7 @@ func Run(t *testing.T, subject Subject, opts ...Option) {
 	if testing.Short() {
 		s.shorten()
 	}
-	rerunSaved(t, &s)
-	for _, m := range s.cfg.Models {
-		t.Run(string(m), func(t *testing.T) {
-			cfg := s.cfg
-			cfg.Models = []crash.Model{m}
-			check(t, &s, cfg)
-		})
-	}
-	abilities(t, s.cfg)
+	return &s
 }
 
 // defaultContract is Strict, acknowledging on Sync.

@@ -24,7 +24,7 @@ type tortureFlags struct {
 	seed                                        uint64
 	tear, ops, maxStates, levels, procs         int
 	duration                                    time.Duration
-	json, failfast, list, noShrink              bool
+	json, failfast, list, noShrink, weaken      bool
 }
 
 func (a *app) torture() *cobra.Command {
@@ -48,11 +48,15 @@ to rerun it.`,
   unplug torture reference --bug lost-fsync
   unplug torture reference-watermark --model ext4-ooo --tear 512 --seed 7
   unplug torture reference --cut torn,mid-compaction --max-states 5000 --json
-  unplug torture reference --duration 5m -p 4`,
+  unplug torture reference --duration 5m -p 4
+  unplug torture reference --weaken`,
 		Args: func(_ *cobra.Command, args []string) error { return t.args(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if t.list {
 				return a.list(t.json)
+			}
+			if t.weaken {
+				return a.runWeaken(cmd.Context(), args[0], &t)
 			}
 			return a.runTorture(cmd.Context(), args[0], &t)
 		},
@@ -76,6 +80,7 @@ to rerun it.`,
 	f.BoolVar(&t.failfast, "failfast", false, "stop at the first finding")
 	f.BoolVar(&t.noShrink, "no-shrink", false, "save findings as they were found")
 	f.StringVar(&t.out, "out", "unplug-out", "folder for saved findings; made only when there is one")
+	f.BoolVar(&t.weaken, "weaken", false, "drop one sync of the subject at a time, and report each that the suite does not miss (schema "+report.WeakenSchema+")")
 	f.BoolVar(&t.list, "list", false, "list subjects, models, bugs, contracts and kinds of cut")
 	complete(cmd)
 	return cmd

@@ -60,7 +60,8 @@ type Config struct {
 	Scenes    []string // only these scenes; nil: all, empty: none
 	Workers   int      // 0: one
 	FailFast  bool
-	patience  int // seconds; tests make it short
+	patience  int       // seconds; tests make it short
+	syncs     *syncBook // of Weaken
 
 	// Progress is told, from one goroutine, how far the run is; nil is fine.
 	Progress func(Progress)

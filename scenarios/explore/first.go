@@ -46,8 +46,9 @@ func (r *run) firstLife() *life {
 // went wrong, when no plan was there to make it go wrong.
 func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracle.Violation, unused []string) {
 	base := image.New()
-	fsys := faultfs.New(faultfs.NewMem(base.Clone()),
-		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget*(1+len(p))), faultfs.WithMarker(j.subject.Marker))
+	tape, opts := j.syncs.tape()
+	fsys := faultfs.New(faultfs.NewMem(base.Clone()), append(opts,
+		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget*(1+len(p))), faultfs.WithMarker(j.subject.Marker))...)
 	d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend}
 	var failures []workload.CallError
 	var end *oracle.Outcome
@@ -60,6 +61,7 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 	if !back {
 		return nil, &oracle.Violation{Rule: "UP206", Text: "the workload did not return, with no crash at all", Want: []string{"it runs"}, Got: []string{"no answer in 30 s"}}, nil
 	}
+	tape.close(ops, 0)
 	for _, rule := range fsys.Unused() {
 		unused = append(unused, rule.String())
 	}
@@ -70,6 +72,7 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 		return nil, &oracle.Violation{Rule: "UP206", Text: "a call failed, with no crash and no fault", Want: []string{"it succeeds"}, Got: failureWords(failures)}, unused
 	}
 	l = newLife(&crash.History{Base: base, Ops: ops}, 0, nil, j.lookup(p))
+	l.file = j.subject.File()
 	l.findSynced()
 	return l, nil, unused
 }

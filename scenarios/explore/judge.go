@@ -26,7 +26,8 @@ const opBudget = 200_000
 type judge struct {
 	subject  target.Subject
 	contract oracle.Contract
-	patience int // seconds that one call may take
+	patience int       // seconds that one call may take
+	syncs    *syncBook // sees every sync of the workload and of what goes on behind a crash; nil: nobody does
 }
 
 // caseOf is one crash state to be judged, with all that was promised there.
@@ -84,7 +85,8 @@ func (j *judge) run(c *caseOf) (res result) {
 func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash, first oracle.Outcome) {
 	v := &res.verdict
 	pending := c.state.Pending()
-	write := faultfs.New(mem, faultfs.WithOpLimit(opBudget))
+	tape, watched := j.syncs.tape()
+	write := faultfs.New(mem, append(watched, faultfs.WithOpLimit(opBudget))...)
 	record := j.encode(extraRecord(len(c.life.chain), first.Recovered.Tail.Length))
 	driver := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend, First: extra + len(c.life.chain)}
 	step := workload.Step{Kind: workload.Append, Records: [][]byte{extraRecord(len(c.life.chain), first.Recovered.Tail.Length)}}
@@ -118,6 +120,7 @@ func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash
 		return
 	}
 	second := j.secondLife(c, pending, write.Log().Ops(), first, record)
+	tape.close(second.hist.Ops, second.first)
 	j.again(c, v, second, mem.Image(), first, record)
 	if len(v.Violations) == 0 {
 		res.second = second

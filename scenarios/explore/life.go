@@ -2,6 +2,7 @@ package explore
 
 import (
 	"math"
+	"path"
 
 	"github.com/unplug-go/unplug/faultfs/crash"
 	"github.com/unplug-go/unplug/faultfs/trace"
@@ -34,6 +35,7 @@ type life struct {
 	hist  *crash.History
 	first int // ops in front of it belong to a life that was killed; their effects are pending
 	w     []entry
+	file  string       // the journal's path; empty: every file counts as the journal's
 	exact bool         // S is known, so model synced can be held to R = S
 	chain []report.Cut // the crashes that led here
 	depth int          // len(chain)
@@ -191,9 +193,10 @@ func (l *life) standing(cut crash.Cut) uint64 {
 func (l *life) findSynced() {
 	covered := coverage(l.hist.Ops)
 	l.exact = true
+	mine := l.journalInos()
 	for i := range l.w {
 		e := &l.w[i]
-		e.synced = l.syncedAt(e, covered)
+		e.synced = l.syncedAt(e, covered, mine)
 		for n := e.called; n < len(l.hist.Ops); n++ {
 			if l.hist.Ops[n].IsSync() && honest(l.hist.Ops[n]) {
 				e.unsure = n
@@ -208,7 +211,34 @@ func honest(op trace.Op) bool {
 	return op.Err == "" && op.Result == trace.SyncOK || op.Result == trace.SyncFailFalse
 }
 
-func (l *life) syncedAt(e *entry, covered []int) int {
+// journalInos are the files that bear one of the journal's names at some time in a life: what is
+// written to others (counts, caches, locks) is no part of a record. Nil: all are.
+func (l *life) journalInos() map[trace.Ino]bool {
+	if l.file == "" {
+		return nil
+	}
+	mine := map[trace.Ino]bool{}
+	for _, ino := range logFiles(l.hist.Base, l.file) {
+		mine[ino] = true
+	}
+	for _, op := range l.hist.Ops {
+		name := op.Path
+		if op.Kind == trace.Rename || op.Kind == trace.Link {
+			name = op.Path2
+		} else if op.Kind != trace.Create {
+			continue
+		}
+		if path.Dir(name) == l.file || path.Dir(name) == path.Dir(l.file) && isSegment(path.Base(l.file), path.Base(name)) {
+			mine[op.Ino] = true
+		}
+	}
+	if len(mine) == 0 {
+		return nil
+	}
+	return mine
+}
+
+func (l *life) syncedAt(e *entry, covered []int, mine map[trace.Ino]bool) int {
 	if e.returned == never {
 		return never // still in flight or failed: part of it may be missing
 	}
@@ -217,6 +247,9 @@ func (l *life) syncedAt(e *entry, covered []int) int {
 	for n := e.called; n < e.returned; n++ {
 		op := l.hist.Ops[n]
 		if !op.Changes() {
+			continue
+		}
+		if mine != nil && !mine[op.Ino] && op.Kind != trace.Mkdir {
 			continue
 		}
 		wrote = wrote || op.Kind == trace.Write

@@ -21,7 +21,7 @@ func Observe(cfg Config) []string {
 			{Kind: workload.Sync},
 		}
 	}
-	j := &judge{cfg.Subject, cfg.Contract, watchdog}
+	j := &judge{subject: cfg.Subject, contract: cfg.Contract, patience: watchdog}
 	fsys := faultfs.New(faultfs.NewMem(image.New()), faultfs.WithOpLimit(opBudget), faultfs.WithMarker(cfg.Subject.Marker))
 	d := workload.Driver{Subject: cfg.Subject, AckOnAppend: cfg.Contract.AckOn == oracle.AckAppend}
 	var failures []workload.CallError

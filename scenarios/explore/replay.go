@@ -32,7 +32,7 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		}
 		plan.Rules = append(plan.Rules, one.Rules...)
 	}
-	j := &judge{s, c, watchdog}
+	j := &judge{subject: s, contract: c, patience: watchdog}
 	if len(p.Probe) > 0 {
 		return j.replayScene(p)
 	}

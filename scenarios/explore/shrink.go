@@ -129,7 +129,7 @@ func Shrink(ctx context.Context, s target.Subject, c oracle.Contract, p *report.
 	}
 	o.Workers = max(o.Workers, 1)
 	x := &shrinker{
-		ctx: ctx, judge: &judge{s, c, watchdog}, options: o, best: p, passed: map[string]bool{},
+		ctx: ctx, judge: &judge{subject: s, contract: c, patience: watchdog}, options: o, best: p, passed: map[string]bool{},
 		about: oracle.Violation{Rule: p.Expect, Text: now.Expected.Text},
 		info:  Shrunk{From: len(p.Program), To: len(p.Program)},
 	}
