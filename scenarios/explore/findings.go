@@ -73,7 +73,7 @@ func (r *run) describe(x found) *report.Finding {
 	rule, _ := oracle.FindRule(x.Rule)
 	f := &report.Finding{ID: x.Rule, Name: rule.Name, Model: x.model, Scene: x.scene, Text: x.Text, Want: x.Want, Got: x.Got, Times: 1, Later: x.Then != ""}
 	if x.c == nil {
-		f.Story = "the workload, with no crash"
+		f.Story = storyless
 		return f
 	}
 	f.Story = story(x.c, x.Then)

@@ -20,7 +20,7 @@ func (r *run) firstLife() *life {
 		r.vacuous("UP405", fmt.Sprintf("the rule %q never applied", rule))
 	}
 	if bad != nil {
-		r.finds.add(found{violation: violation{*bad, ""}}, r.describe)
+		r.noCrash(*bad)
 		return nil
 	}
 	ops, syncs := 0, 0

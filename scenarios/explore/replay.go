@@ -33,6 +33,9 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 		plan.Rules = append(plan.Rules, one.Rules...)
 	}
 	j := &judge{subject: s, contract: c, patience: watchdog}
+	if len(p.Probe) > 0 && p.Probe[0] == workloadProbe {
+		return j.replayWorkload(p)
+	}
 	if len(p.Probe) > 0 {
 		return j.replayScene(p)
 	}
@@ -41,7 +44,7 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 	}
 	l, bad, _ := drive(j, p.Program, plan)
 	if bad != nil {
-		return replayed(p, []oracle.Violation{*bad}, "the workload, with no crash"), nil
+		return replayed(p, []oracle.Violation{*bad}, storyless), nil
 	}
 	return j.replayCuts(l, p)
 }

@@ -105,6 +105,7 @@ type shrinker struct {
 	about   oracle.Violation // what must break again
 	best    *report.Repro
 	info    Shrunk
+	find    looker
 	passed  map[string]bool // attempts that do not fail; true: every state was looked at
 	err     error           // the harness failed
 }
@@ -133,15 +134,13 @@ func Shrink(ctx context.Context, s target.Subject, c oracle.Contract, p *report.
 		about: oracle.Violation{Rule: p.Expect, Text: now.Expected.Text},
 		info:  Shrunk{From: len(p.Program), To: len(p.Program)},
 	}
-	switch {
+	switch x.find = x.lookerFor(p); {
 	case hangs(now.Expected.Got):
 		x.info.Fixed = "not shrunk, because every try takes 30 s"
-	case len(p.Ops) > 0:
+	case x.find == nil:
 		x.info.Fixed = "not shrunk, because it is a recorded trace"
-	case len(p.Cuts) == 0 || len(p.Probe) > 0 || p.Damage != "":
-		x.info.Fixed = "not shrunk"
 	default:
-		x.crashes()
+		x.shrink()
 	}
 	if x.err != nil {
 		return nil, Shrunk{}, x.err
@@ -166,8 +165,8 @@ func (s *shrinker) describe() *report.Repro {
 	return &out
 }
 
-// crashes shrinks a finding that is a crash of the workload.
-func (s *shrinker) crashes() {
+// shrink looks for smaller findings until there is none.
+func (s *shrinker) shrink() {
 	a := s.attempt()
 	for _, tiny := range tinyPrograms(a.program) {
 		if len(tiny) < len(s.best.Program) && s.try(attempt{tiny, a.plan, a.crashes}, hunt) {
@@ -184,7 +183,11 @@ func (s *shrinker) crashes() {
 
 // attempt is the best so far, as an attempt.
 func (s *shrinker) attempt() attempt {
-	a := attempt{program: s.best.Program, plan: s.best.Plan}
+	a := attempt{program: s.best.Program}
+	if len(s.best.Probe) > 0 || s.best.Damage != "" {
+		return a // its faults and crashes are found anew for each workload
+	}
+	a.plan = s.best.Plan
 	for _, c := range s.best.Cuts {
 		a.crashes = append(a.crashes, report.Cut{Model: c.Model, Tear: c.Tear})
 	}
@@ -204,7 +207,7 @@ func (s *shrinker) try(a attempt, e effort) bool {
 	if s.passed[a.key()] {
 		return false
 	}
-	hit, whole := s.look(a, e)
+	hit, whole := s.find(a, e)
 	if hit == nil {
 		s.passed[a.key()] = whole
 		return false

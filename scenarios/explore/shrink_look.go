@@ -232,7 +232,7 @@ func (x *search) judgeAll(batch []*caseOf, rest []report.Cut) bool {
 // mildest looks for the mildest crash of the best so far: between two ops rather than inside
 // one, early rather than late, and of the states there the first in the model's order.
 func (s *shrinker) mildest() {
-	if s.stopped() {
+	if s.stopped() || len(s.attempt().crashes) == 0 {
 		return
 	}
 	if hit, _ := s.look(s.attempt(), gentle); hit != nil {
