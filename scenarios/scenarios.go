@@ -50,6 +50,15 @@ func Watermark() Contract { return oracle.Watermark() }
 // Lines is Strict for lines without a checksum.
 func Lines() Contract { return oracle.Lines() }
 
+// Lenient is the contract of a line journal that skips bad lines without a word.
+func Lenient() Contract { return oracle.Lenient() }
+
+// Append is Lenient for a file that is never synced: it promises to survive a kill only.
+func Append() Contract { return oracle.Append() }
+
+// AtomicReplace is the contract of a file that each append writes anew and renames into place.
+func AtomicReplace() Contract { return oracle.AtomicReplace() }
+
 // Option changes how [Run] works.
 type Option func(*settings)
 

@@ -64,7 +64,7 @@ to rerun it.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&t.bug, "bug", "", "torture the small line journal with this one mistake instead")
-	f.StringVar(&t.contract, "contract", "", "hold the subject to this contract: strict, watermark or lines (default: its own)")
+	f.StringVar(&t.contract, "contract", "", "hold the subject to this contract: strict, watermark, lines, lenient, append or atomic-replace (default: its own)")
 	f.StringVar(&t.model, "model", "default", "persistence models: default, all, or names with commas between")
 	f.IntVar(&t.tear, "tear", 0, "tear writes at multiples of 1, 512 or 4096 bytes (default: each model's own)")
 	f.IntVar(&t.ops, "ops", explore.DefaultSteps, "steps of the workload")

@@ -228,12 +228,38 @@ func TestNamedContractsDoNotContradictThemselves(t *testing.T) {
 	}
 }
 
+// A lenient journal may lose a line from the middle, if nobody was promised it.
+func TestLenientSkipsWhatWasNotPromised(t *testing.T) {
+	call := func(r string, acked bool) oracle.Call { return oracle.Call{Record: []byte(r), Acked: acked} }
+	p := oracle.Promise{Calls: []oracle.Call{call("a", true), call("b", false), call("c", true)}}
+	o := oracle.Outcome{Recovered: target.Recovered{Records: [][]byte{[]byte("a"), []byte("c")}}}
+	assert.Empty(t, oracle.Check(oracle.Lenient(), p, oracle.Evidence{}, o).Violations)
+	assert.NotEmpty(t, oracle.Check(oracle.Lines(), p, oracle.Evidence{}, o).Violations)
+	o.Recovered.Records = o.Recovered.Records[:1]
+	v := oracle.Check(oracle.Lenient(), p, oracle.Evidence{}, o).Violations
+	require.Len(t, v, 1)
+	assert.Equal(t, "UP201", v[0].Rule)
+}
+
+// A file that is replaced as a whole has no tail, and an old one in its place is no tail.
+func TestAtomicReplaceHasNoTail(t *testing.T) {
+	o := oracle.Outcome{Recovered: target.Recovered{Tail: target.Tail{Offset: 3, Length: 4}}}
+	e := oracle.Evidence{Size: 7}
+	v := oracle.Check(oracle.AtomicReplace(), oracle.Promise{}, e, o).Violations
+	require.Len(t, v, 1)
+	assert.Equal(t, "UP204", v[0].Rule)
+	o.Recovered.Tail = target.Tail{}
+	assert.Empty(t, oracle.Check(oracle.AtomicReplace(), oracle.Promise{}, e, o).Violations)
+}
+
 func TestContradictionsAreNamed(t *testing.T) {
 	for word, c := range map[string]oracle.Contract{
 		"no name":    {Detect: 99},
 		"Refuse":     {Binary: true, Refuse: oracle.RefuseTerminated},
 		"Detect":     {Binary: true, Detect: oracle.DetectStructure},
 		"SilentTail": {SilentTail: true, Detect: oracle.DetectBytes},
+		"SkipsBad":   {SkipsBad: true, Detect: oracle.DetectStructure},
+		"NoTail":     {NoTail: true, SilentTail: true},
 	} {
 		require.ErrorContains(t, c.Check(), word)
 	}

@@ -93,6 +93,12 @@ type Contract struct {
 	Refuse Refuse
 	// SilentTail: the journal drops a partial tail without reporting it.
 	SilentTail bool
+	// SkipsBad: a line that does not parse is passed over, wherever it stands. Records that were
+	// not acknowledged may then be missing from the middle, and damage costs a record in silence.
+	SkipsBad bool
+	// NoTail: the file is replaced as a whole; it is the old one or the new one, and never has
+	// a tail.
+	NoTail bool
 	// Detect: which damage is noticed.
 	Detect Detect
 	// Writers: how many may have it open for writing.
@@ -119,8 +125,28 @@ func Lines() Contract {
 	return Contract{Name: "lines", AckOn: AckAppend, Refuse: RefuseTerminated, Detect: DetectStructure}
 }
 
+// Lenient is the rule of most session files in the field: an acknowledged record survives, a
+// line that does not parse is skipped without a word, and every state opens.
+func Lenient() Contract {
+	return Contract{Name: "lenient", AckOn: AckAppend, SkipsBad: true, SilentTail: true}
+}
+
+// Append is Lenient for a file that is never synced: what an append handed to the kernel
+// survives a kill, and a power cut may take it.
+func Append() Contract {
+	return Contract{Name: "append", AckOn: AckAppend, LosesOnPower: true, SkipsBad: true, SilentTail: true}
+}
+
+// AtomicReplace is the rule of a file that each append writes anew and renames into place: the
+// old state or the new one, never a part of one, never nothing.
+func AtomicReplace() Contract {
+	return Contract{Name: "atomic-replace", AckOn: AckAppend, NoTail: true}
+}
+
 // Contracts are those with a name, for command lines.
-func Contracts() []Contract { return []Contract{Strict(), Watermark(), Lines()} }
+func Contracts() []Contract {
+	return []Contract{Strict(), Watermark(), Lines(), Lenient(), Append(), AtomicReplace()}
+}
 
 // ParseContract finds a contract by name.
 func ParseContract(name string) (Contract, error) {
@@ -143,6 +169,10 @@ func (c Contract) Check() error {
 		return fmt.Errorf("contract %q: Binary says that records are not lines, and Refuse speaks of lines that end: set Refuse to RefuseNothing, or Binary to false", c.Name)
 	case c.Binary && c.Detect == DetectStructure:
 		return fmt.Errorf("contract %q: Binary says that records are not lines, and Detect promises the form of lines: set Detect to DetectBytes or DetectNothing", c.Name)
+	case c.SkipsBad && (c.Detect != DetectNothing || c.Refuse != RefuseNothing):
+		return fmt.Errorf("contract %q: SkipsBad passes over bad lines, and Detect or Refuse says that they are refused: set Detect to DetectNothing and Refuse to RefuseNothing, or SkipsBad to false", c.Name)
+	case c.NoTail && (c.SilentTail || c.Refuse == RefuseTerminated):
+		return fmt.Errorf("contract %q: NoTail says that there is never a tail, and SilentTail or Refuse speaks of one: set one of them otherwise", c.Name)
 	case c.SilentTail && c.Detect == DetectBytes:
 		return fmt.Errorf("contract %q: SilentTail drops a tail without a word, and Detect promises that no byte is lost without one: set one of them otherwise", c.Name)
 	}
