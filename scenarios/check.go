@@ -37,6 +37,9 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 	if err == nil && slices.ContainsFunc(rep.Violations, func(f report.Finding) bool { return s.skip[f.ID] == "" }) {
 		explore.ShrinkReport(ctx, cfg, rep, shrinkBudget())
 	}
+	if s.baseline != nil && rep != nil {
+		s.baseline.apply(t, rep)
+	}
 	for i := range rep.Violations {
 		finding(t, s, &rep.Violations[i])
 	}

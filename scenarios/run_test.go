@@ -24,8 +24,14 @@ func TestHelper(t *testing.T) {
 		return
 	}
 	t.Chdir(os.Getenv("UNPLUG_TEST_DIR"))
-	scenarios.Run(t, broken.Subject(bug), scenarios.With(scenarios.Lines()),
-		scenarios.Seed(1, 10), scenarios.Budget(600), scenarios.Models("synced", "own-page"))
+	opts := []scenarios.Option{
+		scenarios.With(scenarios.Lines()),
+		scenarios.Seed(1, 10), scenarios.Budget(600), scenarios.Models("synced", "own-page"),
+	}
+	if path := os.Getenv("UNPLUG_TEST_BASELINE"); path != "" {
+		opts = append(opts, scenarios.Baseline(path))
+	}
+	scenarios.Run(t, broken.Subject(bug), opts...)
 }
 
 // helper runs the suite on a mistake in a process of its own, in dir.
@@ -72,4 +78,29 @@ func TestExplain(t *testing.T) {
 	for _, want := range []string{"open called", "create journal/log.jsonl", "sync folder journal", "append 0 called", "write journal/log.jsonl 0..", "sync journal/log.jsonl", "append 1 acked"} {
 		assert.Contains(t, out, want)
 	}
+}
+
+// Findings of a baseline do not fail a test; without them they do.
+func TestRunWithABaseline(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("UNPLUG_TEST_BASELINE", "known.baseline")
+	out, err := helper(t, broken.LostFsync, dir)
+	require.Error(t, err, "a baseline that is not there is said")
+	assert.Contains(t, out, "write it with UNPLUG_WRITE_BASELINE=1")
+
+	t.Setenv("UNPLUG_WRITE_BASELINE", "1")
+	out, err = helper(t, broken.LostFsync, dir)
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "accepted findings now")
+	t.Setenv("UNPLUG_WRITE_BASELINE", "")
+
+	out, err = helper(t, broken.LostFsync, dir)
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "accepted: UP201")
+	assert.NotContains(t, out, "stale:")
+
+	out, err = helper(t, broken.NoDirSync, dir)
+	require.Error(t, err)
+	assert.Contains(t, out, "UP211")
+	assert.Contains(t, out, "stale: UP201")
 }

@@ -63,8 +63,9 @@ func AtomicReplace() Contract { return oracle.AtomicReplace() }
 type Option func(*settings)
 
 type settings struct {
-	cfg  explore.Config
-	skip map[string]string // rule → reason
+	cfg      explore.Config
+	skip     map[string]string // rule → reason
+	baseline *baseline         // accepted findings; nil: none
 }
 
 // With sets the contract. The default is [Strict], acknowledging on Sync.
@@ -98,6 +99,10 @@ func Skip(rule, reason string) Option { return func(s *settings) { s.skip[rule] 
 func Run(t *testing.T, subject Subject, opts ...Option) {
 	t.Helper()
 	s := settingsFor(t, subject, opts)
+	if s.baseline != nil {
+		s.baseline.read(t)
+		defer s.baseline.close(t)
+	}
 	rerunSaved(t, s)
 	for _, m := range s.cfg.Models {
 		t.Run(string(m), func(t *testing.T) {

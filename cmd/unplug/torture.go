@@ -20,11 +20,11 @@ import (
 
 // tortureFlags are the flags of torture.
 type tortureFlags struct {
-	bug, contract, model, cut, scene, plan, out string
-	seed                                        uint64
-	tear, ops, maxStates, levels, procs         int
-	duration                                    time.Duration
-	json, failfast, list, noShrink, weaken      bool
+	bug, contract, model, cut, scene, plan, out, baseline, newBaseline string
+	seed                                                               uint64
+	tear, ops, maxStates, levels, procs                                int
+	duration                                                           time.Duration
+	json, failfast, list, noShrink, weaken                             bool
 }
 
 func (a *app) torture() *cobra.Command {
@@ -79,6 +79,8 @@ to rerun it.`,
 	f.BoolVar(&t.json, "json", false, "print one JSON object (schema "+report.Schema+")")
 	f.BoolVar(&t.failfast, "failfast", false, "stop at the first finding")
 	f.BoolVar(&t.noShrink, "no-shrink", false, "save findings as they were found")
+	f.StringVar(&t.baseline, "baseline", "", "file with findings that are accepted: only others fail the run, and those that are gone are told")
+	f.StringVar(&t.newBaseline, "write-baseline", "", "accept what this run finds: write it to this file, for --baseline")
 	f.StringVar(&t.out, "out", "unplug-out", "folder for saved findings; made only when there is one")
 	f.BoolVar(&t.weaken, "weaken", false, "drop one sync of the subject at a time, and report each that the suite does not miss (schema "+report.WeakenSchema+")")
 	f.BoolVar(&t.list, "list", false, "list subjects, models, bugs, contracts and kinds of cut")
@@ -238,6 +240,11 @@ func (a *app) runTorture(ctx context.Context, subject string, t *tortureFlags) e
 	if err != nil {
 		return err
 	}
+	known, err := a.readBaseline(t)
+	if err != nil {
+		return err
+	}
+	cfg.Wordings = t.baseline != "" || t.newBaseline != ""
 	start := a.now()
 	p := a.newProgress(fmt.Sprintf("torture %s · contract %s · seed %d", subject, cfg.Contract.Name, t.seed), start, t.duration)
 	cfg.Progress = p.update
@@ -261,6 +268,9 @@ func (a *app) runTorture(ctx context.Context, subject string, t *tortureFlags) e
 	}
 	if interrupted {
 		rep.Notes = append(rep.Notes, "INTERRUPTED: this is what was judged until then")
+	}
+	if err := a.applyBaseline(known, rep, t); err != nil {
+		return err
 	}
 	a.save(rep, t.out)
 	if t.json {

@@ -60,6 +60,7 @@ type Config struct {
 	Scenes    []string // only these scenes; nil: all, empty: none
 	Workers   int      // 0: one
 	FailFast  bool
+	Wordings  bool      // tell each wording of a broken rule apart, so that a known one hides no other
 	patience  int       // seconds; tests make it short
 	syncs     *syncBook // of Weaken
 

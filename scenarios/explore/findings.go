@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/report"
@@ -14,18 +15,27 @@ import (
 // the rule.
 type findings struct {
 	list  []*report.Finding
-	by    map[[3]string]int // rule, model, scene
+	by    map[[4]string]int // rule, model, scene, and the wording if that counts
 	times int
+	words bool // each wording of a rule is a finding of its own
 }
 
-func newFindings() *findings { return &findings{by: map[[3]string]int{}} }
+func newFindings(words bool) *findings { return &findings{by: map[[4]string]int{}, words: words} }
 
 func (f *findings) any() bool { return len(f.list) > 0 }
 
 // add counts a violation; describe is called when it is the one to tell.
 func (f *findings) add(x found, describe func(found) *report.Finding) {
 	f.times++
-	k := [3]string{x.Rule, x.model, x.scene}
+	k := [4]string{x.Rule, x.model, x.scene}
+	if f.words {
+		k[3] = strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1 // which record it was does not count
+			}
+			return r
+		}, x.Text)
+	}
 	i, known := f.by[k]
 	if !known {
 		f.by[k] = len(f.list)

@@ -48,7 +48,7 @@ func Run(ctx context.Context, cfg Config) (*report.Report, error) {
 			return nil, err
 		}
 	}
-	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience, cfg.syncs}, finds: newFindings(), broken: map[string]bool{}}
+	r := &run{cfg: cfg, judge: &judge{cfg.Subject, cfg.Contract, cfg.patience, cfg.syncs}, finds: newFindings(cfg.Wordings), broken: map[string]bool{}}
 	r.report = &report.Report{
 		Schema: report.Schema, Subject: cfg.Subject.Name, Bug: cfg.Bug, Contract: cfg.Contract.Name,
 		Seed: cfg.Seed, Ops: cfg.Steps, Coverage: report.Coverage{Kinds: map[string]int{}, Never: []string{}, Scenes: []report.Scene{}},

@@ -110,7 +110,7 @@ func (s *shrinker) rerun(a attempt, e effort, part func(*run) (tried int, err er
 		Damages: tries, Probes: tries, Workers: s.options.Workers, patience: s.judge.patience,
 	}
 	cfg.fill()
-	r := &run{cfg: cfg, judge: s.judge, report: &report.Report{}, finds: newFindings(), broken: map[string]bool{}, program: a.program}
+	r := &run{cfg: cfg, judge: s.judge, report: &report.Report{}, finds: newFindings(false), broken: map[string]bool{}, program: a.program}
 	tried, err := part(r)
 	s.info.Judged += tryCost * tried
 	if err != nil {

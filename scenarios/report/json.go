@@ -14,6 +14,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		out.Models = []Model{}
 	}
 	out.Violations = filled(r.Violations, []Finding{})
+	out.Accepted = filled(r.Accepted, nil)
 	out.Vacuity = filled(r.Vacuity, nil)
 	c := &out.Coverage
 	if c.Kinds == nil {

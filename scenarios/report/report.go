@@ -25,7 +25,9 @@ type Report struct {
 	States      int             `json:"states"` // judged at all levels, equal ones counted each
 	Unique      int             `json:"unique"` // told apart by bytes and obligations
 	Violations  []Finding       `json:"violations"`
-	Vacuity     []Finding       `json:"vacuity,omitempty"` // UP4xx: why the run proves nothing
+	Accepted    []Finding       `json:"accepted,omitempty"` // findings of the baseline: they do not fail the run
+	Stale       []BaselineEntry `json:"stale,omitempty"`    // entries of the baseline that were not found again
+	Vacuity     []Finding       `json:"vacuity,omitempty"`  // UP4xx: why the run proves nothing
 	Coverage    Coverage        `json:"coverage"`
 	Elapsed     float64         `json:"elapsed_seconds"`
 	Rate        float64         `json:"states_per_second"`

@@ -17,7 +17,7 @@ import (
 const ReproVersion = 1
 
 // ErrNewer is the cause when a repro file was written by a newer unplug.
-var ErrNewer = errors.New("written by a newer unplug: upgrade unplug to replay it")
+var ErrNewer = errors.New("written by a newer unplug: upgrade unplug to read it")
 
 // Cut is one crash of a repro: under which model, where, and which of the states that the
 // model allows there.
@@ -136,7 +136,7 @@ func (e *LineError) Unwrap() error { return e.Cause }
 // [*trace.FormatError] that counts the op lines.
 func ParseRepro(text string) (*Repro, error) {
 	lines := strings.Split(text, "\n")
-	if err := checkHeader(strings.TrimSpace(lines[0])); err != nil {
+	if err := checkVersion(strings.TrimSpace(lines[0]), "unplug repro v", ReproVersion); err != nil {
 		return nil, &LineError{1, err}
 	}
 	r := &Repro{}
@@ -166,13 +166,14 @@ func ParseRepro(text string) (*Repro, error) {
 	return r, nil
 }
 
-func checkHeader(line string) error {
-	number, ok := strings.CutPrefix(line, "unplug repro v")
+// checkVersion holds that a file begins with what it is, in a version that can be read.
+func checkVersion(line, kind string, newest int) error {
+	number, ok := strings.CutPrefix(line, kind)
 	v, err := strconv.Atoi(number)
 	switch {
 	case !ok || err != nil || v < 1:
-		return fmt.Errorf(`not a repro file: want "unplug repro v%d" in the first line`, ReproVersion)
-	case v > ReproVersion:
+		return fmt.Errorf(`not such a file: want "%s%d" in the first line`, kind, newest)
+	case v > newest:
 		return fmt.Errorf("version %d: %w", v, ErrNewer)
 	}
 	return nil

@@ -30,6 +30,7 @@ func (r *Report) WriteText(w io.Writer, t Text) error {
 	}
 	p.refused(r)
 	p.findings(r.Violations)
+	p.baseline(r)
 	for i := range r.Vacuity {
 		p.finding(&r.Vacuity[i], "INCONCLUSIVE")
 	}
@@ -47,6 +48,20 @@ func (f *Finding) WriteText(w io.Writer, t Text) error {
 	p := newPrinter(w, t)
 	p.finding(f, "FAIL")
 	return p.err
+}
+
+// baseline tells what was found and accepted, and what was accepted and not found.
+func (p *printer) baseline(r *Report) {
+	for i := range r.Accepted {
+		f := &r.Accepted[i]
+		p.tagged(yellow, "ACCEPTED", fmt.Sprintf("%s %s · %s", f.ID, f.Hash(), f.Story))
+	}
+	for _, e := range r.Stale {
+		p.tagged(yellow, "STALE", fmt.Sprintf("%s %s was not found again: take it out of the baseline · %s", e.Rule, e.Hash, e.Comment))
+	}
+	if len(r.Accepted)+len(r.Stale) > 0 {
+		p.line("")
+	}
 }
 
 // findings tells the first finding of each rule in full, and of the other models under
@@ -253,6 +268,12 @@ func (p *printer) verdict(r *Report) {
 	if r.Elapsed > 0 {
 		text += fmt.Sprintf("; %s, %s states/s", seconds(r.Elapsed), group(int(r.Rate)))
 	}
+	if n := len(r.Accepted); n > 0 {
+		text += "; " + plural(n, "accepted finding")
+	}
+	if n := len(r.Stale); n > 0 {
+		text += fmt.Sprintf("; %d stale in the baseline", n)
+	}
 	switch {
 	case r.Interrupted && !r.Failed():
 		p.tagged(yellow, "INTERRUPTED", "nothing broken so far: "+text)
@@ -260,6 +281,8 @@ func (p *printer) verdict(r *Report) {
 		p.tagged(red, "FAIL", fmt.Sprintf("contract %s broken (%s): %s", r.Contract, rules(r.Violations), text))
 	case r.Inconclusive():
 		p.tagged(yellow, "INCONCLUSIVE", fmt.Sprintf("proves nothing (%s): %s", rules(r.Vacuity), text))
+	case len(r.Accepted) > 0:
+		p.tagged(green, "OK", fmt.Sprintf("nothing new: contract %s is broken only as the baseline accepts: %s", r.Contract, text))
 	default:
 		p.tagged(green, "OK", fmt.Sprintf("contract %s kept: %s", r.Contract, text))
 	}
