@@ -37,7 +37,13 @@ func TestHelper(t *testing.T) {
 // helper runs the suite on a mistake in a process of its own, in dir.
 func helper(t *testing.T, bug, dir string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHelper$", "-test.v")
+	return process(t, "^TestHelper$", bug, dir)
+}
+
+// process runs one test of this package in a process of its own, on a mistake, in dir.
+func process(t *testing.T, test, bug, dir string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+test, "-test.v")
 	cmd.Env = append(os.Environ(), helperEnv+"="+bug, "UNPLUG_TEST_DIR="+dir)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

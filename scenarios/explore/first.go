@@ -85,23 +85,30 @@ func (j *judge) lookup(p workload.Program) writeLookup {
 		if s.Kind == workload.Compact {
 			group++
 		}
-		for i, rec := range s.Records {
-			c := oracle.Call{Record: j.encode(rec)}
-			if s.Kind == workload.Compact {
-				c.Marker, c.Group = [...]string{"compacted", "world_state", "turn_context"}[i], group
-			}
-			if s.Kind == workload.Together && j.subject.Concurrent {
-				c.Together = n + 1
-			}
-			if c.Marker == "compacted" {
-				for _, h := range s.Replaces {
-					c.Replaces = append(c.Replaces, j.encode(h))
-				}
-			}
-			calls = append(calls, c)
-		}
+		calls = append(calls, j.callsOf(s, n, group)...)
 	}
 	return func(n int) oracle.Call { return calls[n] }
+}
+
+// callsOf are the records that step n of a program appends, in compaction group if it is one.
+func (j *judge) callsOf(s workload.Step, n, group int) []oracle.Call {
+	var calls []oracle.Call
+	for i, rec := range s.Records {
+		c := oracle.Call{Record: j.encode(rec)}
+		if s.Kind == workload.Compact {
+			c.Marker, c.Group = [...]string{"compacted", "world_state", "turn_context"}[i], group
+		}
+		if s.Kind == workload.Together && j.subject.Concurrent {
+			c.Together = n + 1
+		}
+		if c.Marker == "compacted" {
+			for _, h := range s.Replaces {
+				c.Replaces = append(c.Replaces, j.encode(h))
+			}
+		}
+		calls = append(calls, c)
+	}
+	return calls
 }
 
 // closed is the disk after the workload and a clean close, everything synced.

@@ -31,6 +31,11 @@ type Compactor interface {
 	Compact(compacted, worldState, turnContext []byte) error
 }
 
+// Rotator is a journal whose user may begin a new segment.
+type Rotator interface {
+	Rotate() error
+}
+
 // Tail is what recovery reports behind the last record that it accepts. Length 0 is no tail.
 type Tail struct {
 	// Path is the file that has the tail; empty is the path that Recover was given.

@@ -50,7 +50,6 @@ func (f CallError) Unwrap() error { return f.Err }
 // the plug was pulled or the journal cannot be opened. The journal is left open, as a crash
 // would; Close lets it go.
 func (d *Driver) Run(fsys FS, p Program) []CallError {
-	d.fsys, d.next, d.waiting, d.journal = fsys, d.First, nil, nil
 	var failures []CallError
 	note := func(err error, step int, call string) bool {
 		if err != nil {
@@ -58,20 +57,26 @@ func (d *Driver) Run(fsys FS, p Program) []CallError {
 		}
 		return err == nil
 	}
-	if !note(d.open(), -1, "open") {
+	if !note(d.Start(fsys), -1, "open") {
 		return failures
 	}
 	for i, s := range p {
 		if fsys.Killed() {
 			break
 		}
-		err := d.step(s)
+		err := d.Do(s)
 		note(err, i, fmt.Sprintf("step %d, %s", i, s.Kind))
 		if d.journal == nil {
 			break
 		}
 	}
 	return failures
+}
+
+// Start opens the subject on fsys, for [Driver.Do].
+func (d *Driver) Start(fsys FS) error {
+	d.fsys, d.next, d.waiting, d.journal = fsys, d.First, nil, nil
+	return d.open()
 }
 
 // Journal is the open journal, nil if there is none.
@@ -115,7 +120,8 @@ func (d *Driver) open() error {
 	return err
 }
 
-func (d *Driver) step(s Step) error {
+// Do performs one step on the open journal, as [Driver.Run] does.
+func (d *Driver) Do(s Step) error {
 	switch s.Kind {
 	case Sync:
 		return d.sync()
@@ -123,6 +129,8 @@ func (d *Driver) step(s Step) error {
 		return errors.Join(d.Close(), d.open()) // a journal that cannot close is opened again all the same
 	case Compact:
 		return d.compact(s.Records)
+	case Rotate:
+		return d.rotate()
 	case Together:
 		return d.together(s.Records)
 	default:
@@ -189,6 +197,17 @@ func (d *Driver) sync() error {
 	if err == nil {
 		d.acknowledge()
 	}
+	return err
+}
+
+func (d *Driver) rotate() error {
+	r, ok := d.journal.(target.Rotator)
+	if !ok {
+		return nil
+	}
+	d.note("rotate", Called)
+	err := r.Rotate()
+	d.note("rotate", outcome(err))
 	return err
 }
 

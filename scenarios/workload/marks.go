@@ -21,7 +21,7 @@ const (
 
 // Mark is a note of the driver: "append 7 called", "open returned", "marker compacted reached".
 type Mark struct {
-	What  string // append, open, sync, close, compact, marker
+	What  string // append, open, sync, close, compact, rotate, marker
 	N     int    // append: the record's number in the program; else -1
 	Name  string // marker: its name
 	Event Event
@@ -54,7 +54,7 @@ func ParseMark(text string) (Mark, bool) {
 	case "marker":
 		m.Name, m.Event = rest, Reached
 		return m, rest != ""
-	case "open", "sync", "close", "compact":
+	case "open", "sync", "close", "compact", "rotate":
 	default:
 		return Mark{}, false
 	}

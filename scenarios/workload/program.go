@@ -11,6 +11,7 @@
 //	together "…" "…"
 //	sync
 //	compact "compacted" "world state" "turn context" replaces "…" "…"
+//	rotate
 //	reopen
 package workload
 
@@ -36,6 +37,8 @@ const (
 	Sync Kind = "sync"
 	// Compact replaces the history: three marker records (skipped if the journal has no compaction).
 	Compact Kind = "compact"
+	// Rotate begins a new segment (skipped if the journal has no rotation of its own).
+	Rotate Kind = "rotate"
 	// Reopen closes the journal and opens it again.
 	Reopen Kind = "reopen"
 )
@@ -123,7 +126,7 @@ func (s Step) check() error {
 		if n == 0 {
 			want = "at least one record"
 		}
-	case Sync, Reopen:
+	case Sync, Rotate, Reopen:
 		if n != 0 {
 			want = "no record"
 		}
@@ -132,7 +135,7 @@ func (s Step) check() error {
 			want = "three records (compacted, world state, turn context)"
 		}
 	default:
-		return fmt.Errorf("unknown step %q: want append, batch, together, sync, compact or reopen", string(s.Kind))
+		return fmt.Errorf("unknown step %q: want append, batch, together, sync, compact, rotate or reopen", string(s.Kind))
 	}
 	if want != "" {
 		return fmt.Errorf("step %s has %d records, want %s", s.Kind, n, want)

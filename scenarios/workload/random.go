@@ -54,6 +54,18 @@ func kindAt(rng *rand.Rand, i, n int) Kind {
 	}
 }
 
+// Generator makes steps one at a time, for programs that are drawn elsewhere. Each record is
+// unlike every other that it made.
+type Generator struct{ g generator }
+
+// NewGenerator makes the same steps for the same seed and kinds.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{generator{rng: rand.New(rand.NewPCG(seed, 0x73746570))}}
+}
+
+// Step is the next step of a kind.
+func (g *Generator) Step(k Kind) Step { return g.g.step(k) }
+
 type generator struct {
 	rng  *rand.Rand
 	next int
@@ -71,7 +83,7 @@ func (g *generator) step(k Kind) Step {
 		}
 	case Compact:
 		s = g.compaction()
-	case Sync, Reopen, Together:
+	case Sync, Rotate, Reopen, Together:
 	}
 	return s
 }
