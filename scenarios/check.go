@@ -46,6 +46,21 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 	for _, v := range rep.Vacuity {
 		t.Errorf("%s %s: %s\n  next    %s", v.ID, v.Name, v.Text, next(v.ID))
 	}
+	for _, d := range rep.Coverage.Scenes {
+		switch {
+		case d.Tried > 0:
+			t.Logf("%d %s tried, %d bad; %s (seed %d)", d.Tried, d.Of, d.Bad, d.Note, rep.Seed)
+		case cfg.NoCrash && len(cfg.Scenes) == 1 && cfg.Scenes[0] == d.Name && d.Skipped != "":
+			t.Skip(d.Skipped)
+		}
+	}
+	if d := rep.Coverage.Damage; d.Tried > 0 {
+		t.Logf("%d damages tried: %d refused, %d reported as a tail, %d returned whole, %d silent, %d answered otherwise (seed %d)",
+			d.Tried, d.Refused, d.Tail, d.Exact, d.Silent, d.Other, rep.Seed)
+	}
+	if cfg.NoCrash {
+		return
+	}
 	for _, m := range rep.Models {
 		t.Logf("%s tear %d: %d of %s states, %d unique, %d with a tail, %d refused, %d violations (seed %d)",
 			m.Model, m.Tear, m.States, m.Of, m.Unique, m.Tails, m.Refused, m.Violations, rep.Seed)

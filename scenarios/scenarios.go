@@ -35,10 +35,31 @@ type (
 	Tail = target.Tail
 	// View is the state after compaction.
 	View = target.View
+	// Reader is one more way to read a journal back.
+	Reader = target.Reader
+	// Reading is what a Reader says.
+	Reading = target.Reading
 	// Contract is what a journal promises, as data.
 	Contract = oracle.Contract
 	// Model is a persistence model.
 	Model = crash.Model
+)
+
+// The words of a contract of one's own.
+const (
+	AckSync   = oracle.AckSync   // nil from Sync acknowledges everything appended before
+	AckAppend = oracle.AckAppend // nil from Append acknowledges the record
+
+	RefuseNothing    = oracle.RefuseNothing    // every legal crash state opens
+	RefuseTerminated = oracle.RefuseTerminated // damage that a crash left in front of a newline may be refused
+
+	DetectNothing   = oracle.DetectNothing   // no promise about damage to synced bytes
+	DetectStructure = oracle.DetectStructure // damage to a line's form is noticed
+	DetectBytes     = oracle.DetectBytes     // any changed byte in front of the last line is
+
+	WritersTrusted = oracle.WritersTrusted // the callers see to it that there is one writer
+	WritersOne     = oracle.WritersOne     // the second opener is refused
+	WritersMany    = oracle.WritersMany    // several may append at once
 )
 
 // Strict is the contract of a line journal that forgives only an unterminated last line.
@@ -94,8 +115,10 @@ func Codec(encode func(object []byte) []byte) Option {
 // with the reason.
 func Skip(rule, reason string) Option { return func(s *settings) { s.skip[rule] = reason } }
 
-// Run puts a subject through the suite: a subtest for each model. With -short the budgets
-// are a tenth.
+// Run puts a subject through the suite: a subtest for each model, one for damage to synced
+// bytes, and one for each scene (faults while the process lives on, several handles, several
+// readers, several appenders). What the subject cannot do is skipped by name. With -short the
+// budgets are a tenth; a run ends a little before the test's deadline.
 func Run(t *testing.T, subject Subject, opts ...Option) {
 	t.Helper()
 	s := settingsFor(t, subject, opts)
@@ -107,7 +130,22 @@ func Run(t *testing.T, subject Subject, opts ...Option) {
 	for _, m := range s.cfg.Models {
 		t.Run(string(m), func(t *testing.T) {
 			cfg := s.cfg
-			cfg.Models = []crash.Model{m}
+			cfg.Models, cfg.Scenes, cfg.Damages = []crash.Model{m}, []string{}, -1
+			check(t, s, cfg)
+		})
+	}
+	t.Run("damage", func(t *testing.T) {
+		if s.cfg.Contract.Detect == oracle.DetectNothing {
+			t.Skip("the contract does not say that damage is noticed (Contract.Detect)")
+		}
+		cfg := s.cfg
+		cfg.NoCrash, cfg.Scenes = true, []string{}
+		check(t, s, cfg)
+	})
+	for _, name := range explore.SceneNames() {
+		t.Run(name, func(t *testing.T) {
+			cfg := s.cfg
+			cfg.NoCrash, cfg.Damages, cfg.Scenes = true, -1, []string{name}
 			check(t, s, cfg)
 		})
 	}
@@ -151,6 +189,7 @@ func (s *settings) shorten() {
 	short(&s.cfg.Lives, explore.DefaultLives)
 	short(&s.cfg.Deep, explore.DefaultDeep)
 	short(&s.cfg.Damages, explore.DefaultDamages)
+	short(&s.cfg.Probes, explore.DefaultProbes)
 }
 
 // abilities names the scenarios that the subject cannot run.

@@ -59,6 +59,7 @@ type Config struct {
 	Probes    int      // tries of each scene; -1 none
 	Scenes    []string // only these scenes; nil: all, empty: none
 	Workers   int      // 0: one
+	NoCrash   bool     // damage and scenes only
 	FailFast  bool
 	Wordings  bool      // tell each wording of a broken rule apart, so that a known one hides no other
 	patience  int       // seconds; tests make it short

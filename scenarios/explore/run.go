@@ -101,6 +101,19 @@ func (r *run) oneRound(ctx context.Context) error {
 	if first == nil {
 		return nil
 	}
+	if !r.cfg.NoCrash {
+		if err := r.crashes(ctx, seed, first); err != nil {
+			return err
+		}
+	}
+	if err := r.damage(ctx, seed); err != nil {
+		return err
+	}
+	return r.play(ctx, seed)
+}
+
+// crashes pulls the plug on the workload, under each model, and on its recoveries.
+func (r *run) crashes(ctx context.Context, seed uint64, first *life) error {
 	all := places(first.hist.Ops, 0)
 	r.reached, r.kinds = map[crash.Cut]bool{}, map[CutKind]int{}
 	walks, err := r.walks(first, all)
@@ -123,10 +136,7 @@ func (r *run) oneRound(ctx context.Context) error {
 	for k, n := range r.kinds {
 		r.report.Coverage.Kinds[string(k)] += n
 	}
-	if err := r.damage(ctx, seed); err != nil {
-		return err
-	}
-	return r.play(ctx, seed)
+	return nil
 }
 
 // stop reports whether the run ends with the first finding.

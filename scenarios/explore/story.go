@@ -115,6 +115,9 @@ func (r *run) finish() {
 		m.Of = m.Total.String()
 		m.Exhaustive = m.Exhaustive && m.Total.Cmp(big.NewInt(int64(m.States))) == 0
 	}
+	if r.cfg.NoCrash {
+		return
+	}
 	r.weakest()
 	r.never()
 	if rep.States == 0 && len(rep.Violations) == 0 {
