@@ -25,9 +25,10 @@ type Window struct {
 }
 
 // Last reads the last n events without reading what stands in front of them: it takes the lines
-// from the end backwards and holds each against its neighbours. Where that does not tell (a torn
-// tail, lines without a checksum, any doubt) it reads the whole log as Recover does, and gives
-// the same verdict. Titles and snapshots need all events: they are in Recovery.
+// from the end backwards, at least to where the newest of them says that the log was on disk when
+// it was written (a crash may have left a whole line behind a hole), and holds each against its
+// neighbours. Where that does not tell (a torn tail, lines without a checksum, any doubt) it reads
+// the whole log as Recover does, and gives the same verdict. Titles and snapshots need all events: they are in Recovery.
 func Last(fsys afero.Fs, path string, n int, opt Options) (*Window, error) {
 	return Before(fsys, path, math.MaxInt64, n, opt)
 }
@@ -85,13 +86,14 @@ type backwards struct {
 	want   int
 	before int64
 
-	check  checker
-	window Window
-	next   line // the line behind the one that is read
-	has    bool // there is one
-	done   bool // enough events
-	linked bool // and one more line, which the first of them follows
-	more   bool // there is an event in front of them
+	check   checker
+	window  Window
+	next    line  // the line behind the one that is read
+	has     bool  // there is one
+	done    bool  // enough events
+	linked  bool  // and one more line, which the first of them follows, and nothing that a crash may have torn
+	more    bool  // there is an event in front of them
+	durable int64 // up to here a line that was read vouches for the log
 }
 
 // read opens the segments and takes them from the newest on.
@@ -230,7 +232,8 @@ func (b *backwards) segment(f io.ReaderAt, k int, base, end int64) error {
 		b.next, b.has = line{seq: ln.seq, prev: ln.prev, checked: true}, true
 		b.window.VerifiedFrom = base + off
 		s.session = b.window.Session
-		b.linked = b.done
+		b.durable = max(b.durable, ln.durable)
+		b.linked = b.done && base+off <= b.durable
 		event := string(ln.typ) != typeCheckpoint
 		if event && len(b.window.Events) < b.want {
 			b.window.Events = append(b.window.Events, s.event(&ln, off, false))

@@ -132,6 +132,30 @@ func TestReadersAgreeOnDamage(t *testing.T) {
 	}
 }
 
+// What a crash may leave of a batch: its first line is torn, and those behind it are whole. They
+// verify by themselves, and no line vouches for what is in front of them: a full reading takes all
+// of it for the tail, so the reading from the end must not return them.
+func TestReadersAgreeOnATornBatch(t *testing.T) {
+	mem := crashed(filled(t, 3, false, options()))
+	size := len(read(t, mem, logPath))
+	j := open(t, mem, options())
+	require.NoError(t, j.Append(user(3), user(4), user(5), user(6)))
+	torn := read(t, mem, logPath)
+	clear(torn[size+20 : size+90])
+	for name, opt := range bothContracts() {
+		rec, errWhole := journal.Recover(with(t, torn), logPath, opt)
+		for n := range 7 {
+			w, err := journal.Last(with(t, torn), logPath, n, opt)
+			require.Equal(t, errWhole, err, "%s, %d events", name, n)
+			if err == nil {
+				require.Equal(t, contents(rec.Events[max(0, len(rec.Events)-n):]), contents(w.Events))
+				require.Equal(t, rec.Tail, w.Tail)
+			}
+		}
+	}
+	require.NoError(t, j.Close())
+}
+
 // A log with a line taken out, or two exchanged, is refused by every reader that looks there.
 func TestReadersAgreeOnLostLines(t *testing.T) {
 	whole := read(t, filled(t, 5, true, options()), logPath)
