@@ -43,7 +43,7 @@ func TestRecoveryYieldsExactlyTheFsyncedPrefix(t *testing.T) {
 			}
 			rep, err := explore.Run(t.Context(), explore.Config{
 				Subject: e.Subject, Contract: e.Contract, Program: drawProgram(t), Models: models,
-				MaxStates: 300, Levels: -1, Damages: -1,
+				MaxStates: 300, Levels: -1, Damages: -1, Scenes: []string{}, // each has a test of its own
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ func explored(t *testing.T, bug string) *report.Report {
 		Seed: 1, Steps: 16, MaxStates: 3000, Lives: 400, Deep: 10, Workers: 2,
 	}
 	if testing.Short() { // the race detector is ten times slower
-		cfg.MaxStates, cfg.Deep, cfg.Damages = 300, 2, 100
+		cfg.MaxStates, cfg.Deep, cfg.Damages, cfg.Probes = 300, 2, 100, 200
 	}
 	rep, err := explore.Run(t.Context(), cfg)
 	require.NoError(t, err)

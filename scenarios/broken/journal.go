@@ -29,6 +29,7 @@ func Subject(bug string) target.Subject {
 		Recover: m.recover,
 		Corrupt: func(err error) bool { return errors.Is(err, ErrCorrupt) },
 		Marker:  markerOf,
+		Readers: m.readers(),
 	}
 }
 

@@ -166,7 +166,7 @@ func config(t *testing.T, name, bug string) explore.Config {
 	t.Helper()
 	e, err := catalog.Find(name, bug)
 	require.NoError(t, err)
-	return explore.Config{Subject: e.Subject, Bug: bug, Contract: e.Contract, Seed: 1, Steps: 16, MaxStates: 250, Lives: 60, Deep: 5, Damages: 60, Workers: 2}
+	return explore.Config{Subject: e.Subject, Bug: bug, Contract: e.Contract, Seed: 1, Steps: 16, MaxStates: 250, Lives: 60, Deep: 5, Damages: 60, Probes: 200, Workers: 2}
 }
 
 func TestEverySubjectKeepsItsContract(t *testing.T) {

@@ -64,6 +64,7 @@ func reference(name string, contract journal.Contract) target.Subject {
 		Marker:     marker,
 		Concurrent: true,
 		KeepsTails: true,
+		Readers:    referenceReaders(opt),
 	}
 }
 

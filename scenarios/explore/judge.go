@@ -211,20 +211,24 @@ func (j *judge) recover(fsys *faultfs.FS) (o oracle.Outcome) {
 		}
 	}()
 	recovered, err := j.subject.Recover(fsys, j.subject.File())
-	switch {
-	case err == nil:
+	if err == nil {
 		return oracle.Outcome{Recovered: recovered}
-	case errors.Is(err, faultfs.ErrOpLimit):
-		o.Class = oracle.Hung
-	case j.subject.IsCorrupt(err):
-		o.Class = oracle.Corrupt
-	case errors.Is(err, fs.ErrNotExist):
-		o.Class = oracle.NotFound
-	default:
-		o.Class = oracle.Failed
 	}
-	o.Err = err.Error()
-	return o
+	return oracle.Outcome{Class: j.sort(err), Err: err.Error()}
+}
+
+// sort says how a call ended that returned an error.
+func (j *judge) sort(err error) oracle.Class {
+	switch {
+	case errors.Is(err, faultfs.ErrOpLimit):
+		return oracle.Hung
+	case j.subject.IsCorrupt(err):
+		return oracle.Corrupt
+	case errors.Is(err, fs.ErrNotExist):
+		return oracle.NotFound
+	default:
+		return oracle.Failed
+	}
 }
 
 func (j *judge) encode(record []byte) []byte {
