@@ -15,6 +15,31 @@ const (
 	emptyReads = 100
 )
 
+// fully reads on where a file system gives less than it was asked for. Package os never does, but
+// others stop early and say io.ErrUnexpectedEOF, although the file goes on: what they gave is kept,
+// and the rest is asked for. Where the file ends, the error is io.EOF; any other error of a read
+// that gave nothing is passed on.
+type fully struct{ io.ReaderAt }
+
+// ReadAt fills b from off on.
+func (f fully) ReadAt(b []byte, off int64) (n int, err error) {
+	for empty := 0; n < len(b); {
+		k, err := f.ReaderAt.ReadAt(b[n:], off+int64(n))
+		n += k
+		switch {
+		case k > 0 && (err == nil || errors.Is(err, io.ErrUnexpectedEOF)):
+			empty = 0
+		case err != nil:
+			return n, err
+		default:
+			if empty++; empty >= emptyReads {
+				return n, io.ErrNoProgress
+			}
+		}
+	}
+	return n, nil
+}
+
 // piece is what stands between two newlines, or behind the last one.
 type piece struct {
 	raw  []byte // without the newline; valid until the next call, unless the reader keeps
@@ -27,19 +52,18 @@ type piece struct {
 
 // lineReader gives the pieces of a file in order. Only 0x0A ends one.
 type lineReader struct {
-	f          io.ReaderAt
+	f          fully
 	max        int
 	keep       bool // bytes that were given stay as they are
 	buf        []byte
 	start, end int   // unread bytes in buf
 	off        int64 // in the file, of buf[start]
 	eof        bool
-	empty      int
 }
 
 // newLineReader reads f, of about size bytes, from off on.
 func newLineReader(f io.ReaderAt, off, size int64, limit int) *lineReader {
-	r := &lineReader{f: f, max: limit, off: off, keep: size-off <= wholeFile}
+	r := &lineReader{f: fully{f}, max: limit, off: off, keep: size-off <= wholeFile}
 	n := int64(chunk)
 	if r.keep {
 		n = max(size-off, 0) + 1 // one more, so that one read sees the end
@@ -128,19 +152,11 @@ func (r *lineReader) fill() error {
 	}
 	n, err := r.f.ReadAt(r.buf[r.end:], r.off+int64(r.end-r.start))
 	r.end += n
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		r.eof = true
-	case err != nil:
-		return err
-	case n > 0:
-		r.empty = 0
-	default:
-		if r.empty++; r.empty >= emptyReads {
-			return io.ErrNoProgress
-		}
+		return nil
 	}
-	return nil
+	return err
 }
 
 // room makes room behind the unread bytes: it moves them to the front, or to a larger buffer.

@@ -62,7 +62,7 @@ func rewrite(fsys afero.Fs, path string, from, to int64) (err error) {
 	buf := make([]byte, min(to-from, chunk))
 	for from < to {
 		b := buf[:min(to-from, int64(len(buf)))]
-		if _, err := io.ReadFull(io.NewSectionReader(f, from, int64(len(b))), b); err != nil {
+		if _, err := io.ReadFull(io.NewSectionReader(fully{f}, from, int64(len(b))), b); err != nil {
 			return err
 		}
 		if n, err := f.WriteAt(b, from); err != nil || n < len(b) {
@@ -95,7 +95,7 @@ func keepTail(fsys afero.Fs, f afero.File, t *Tail, opt *Options) error {
 				continue
 			}
 		} else if err == nil {
-			_, err = io.Copy(side, io.NewSectionReader(f, t.Offset, t.Length))
+			_, err = io.Copy(side, io.NewSectionReader(fully{f}, t.Offset, t.Length))
 		}
 		if err != nil {
 			return errors.Join(err, closeIf(side))
@@ -125,7 +125,7 @@ func sameTail(fsys afero.Fs, path string, f afero.File, t *Tail) (afero.File, er
 	if err != nil || info.Size() != t.Length {
 		return nil, errors.Join(err, side.Close())
 	}
-	same, err := sameBytes(io.NewSectionReader(side, 0, t.Length), io.NewSectionReader(f, t.Offset, t.Length))
+	same, err := sameBytes(io.NewSectionReader(fully{side}, 0, t.Length), io.NewSectionReader(fully{f}, t.Offset, t.Length))
 	if err != nil || !same {
 		return nil, errors.Join(err, side.Close())
 	}

@@ -302,7 +302,10 @@ func (r *backReader) prev() (raw []byte, off int64, err error) {
 func (r *backReader) more() error {
 	n := int(min(r.start, int64(max(64<<10, len(r.buf)))))
 	buf := make([]byte, n+len(r.buf))
-	if _, err := io.ReadFull(io.NewSectionReader(r.f, r.start-int64(n), int64(n)), buf[:n]); err != nil {
+	switch got, err := (fully{r.f}).ReadAt(buf[:n], r.start-int64(n)); {
+	case got < n && errors.Is(err, io.EOF):
+		return errDoubt // somebody cut the file meanwhile
+	case got < n:
 		return err
 	}
 	copy(buf[n:], r.buf)
