@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -63,6 +64,7 @@ func Load(fsys afero.Fs, name string) (records [][]byte, tail Tail, err error) {
 type Log struct {
 	file afero.File
 	next int
+	bad  error // what failed: nothing is appended behind it
 }
 
 // Open opens or makes a log. A tail is cut, and everything is on disk, names too, before the
@@ -75,23 +77,47 @@ func Open(fsys afero.Fs, name string) (*Log, error) {
 	if err := fsys.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	file, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if tail.Length > 0 {
-		if err := file.Truncate(tail.Offset); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
+	if err := renew(file, tail); err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	for dir := name; ; dir = path.Dir(dir) { // the file, its folder, and every folder above
 		if err := sync(fsys, dir); err != nil {
 			return nil, errors.Join(err, file.Close())
 		}
 		if dir == "/" {
-			return &Log{file, len(records) + 1}, nil
+			return &Log{file: file, next: len(records) + 1}, nil
 		}
 	}
+}
+
+// renew cuts the tail and writes the lines again, as they are: what a failed sync has dropped still
+// reads well, and no later sync would write it. It leaves the file at its end.
+func renew(file afero.File, tail Tail) error {
+	if tail.Length > 0 {
+		if err := file.Truncate(tail.Offset); err != nil {
+			return err
+		}
+	}
+	lines := make([]byte, tail.Offset)
+	if _, err := io.ReadFull(file, lines); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return write(file, lines)
+}
+
+func write(file afero.File, data []byte) error {
+	n, err := file.Write(data)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
+	return err
 }
 
 func sync(fsys afero.Fs, name string) error {
@@ -102,17 +128,21 @@ func sync(fsys afero.Fs, name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Append adds a record. When it returns nil the record is on disk.
+// Append adds a record. When it returns nil the record is on disk. After an error the log must be
+// opened again.
 func (l *Log) Append(record []byte) error {
-	if _, err := l.file.Write(fmt.Appendf(nil, "%d\t%s\n", l.next, record)); err != nil {
-		return err
+	if l.bad == nil {
+		l.bad = write(l.file, fmt.Appendf(nil, "%d\t%s\n", l.next, record))
 	}
-	l.next++
-	return l.file.Sync()
+	if l.bad == nil {
+		l.next++
+		l.bad = l.file.Sync()
+	}
+	return l.bad
 }
 
 // Sync has nothing to do.
-func (l *Log) Sync() error { return nil }
+func (l *Log) Sync() error { return l.bad }
 
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }

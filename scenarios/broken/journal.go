@@ -1,8 +1,10 @@
 package broken
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -38,7 +40,8 @@ type journal struct {
 	mistake
 	file afero.File
 	seq  int
-	owed bool // EarlyAck: a sync; LateNewline: a newline
+	owed bool  // EarlyAck: a sync; LateNewline: a newline
+	bad  error // a write or a sync that failed: nothing is acknowledged any more
 }
 
 func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
@@ -67,6 +70,9 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 			return err
 		}
 	}
+	if err := renew(fsys, name, good); err != nil {
+		return err
+	}
 	if j.mistake != CutNotSynced || size == good {
 		if err := j.file.Sync(); err != nil {
 			return err
@@ -85,6 +91,30 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 	}
 }
 
+// renew writes the last line again, as it is. If its sync failed in the session before, the kernel
+// may have dropped it and show it all the same, and no later sync would write it. The lines in front
+// of it were synced before it was written.
+func renew(fsys afero.Fs, name string, good int64) (err error) {
+	if good == 0 {
+		return nil
+	}
+	file, err := fsys.OpenFile(name, os.O_RDWR, 0) // a handle that appends cannot write in the middle
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	data := make([]byte, good)
+	if _, err := io.ReadFull(file, data); err != nil {
+		return err
+	}
+	last := bytes.LastIndexByte(data[:good-1], '\n') + 1
+	n, err := file.WriteAt(data[last:], int64(last))
+	if err == nil && n < len(data)-last {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
 func syncDir(fsys afero.Fs, name string) error {
 	dir, err := fsys.Open(name)
 	if err != nil {
@@ -93,8 +123,16 @@ func syncDir(fsys afero.Fs, name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Append writes one line and syncs it.
+// Append writes one line and syncs it. When that fails, nobody knows what is on the disk: the
+// journal takes nothing more until it is opened again.
 func (j *journal) Append(record []byte) error {
+	if j.bad == nil {
+		j.bad = j.append(record)
+	}
+	return j.bad
+}
+
+func (j *journal) append(record []byte) error {
 	line := fmt.Appendf(nil, `{"seq":%d,"record":%s}`, j.seq+1, record)
 	if j.mistake == LateNewline {
 		if j.owed {
@@ -110,7 +148,11 @@ func (j *journal) Append(record []byte) error {
 		}
 		j.owed = true
 	}
-	if _, err := j.file.Write(line); err != nil {
+	n, err := j.file.Write(line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
 		return err
 	}
 	j.seq++
@@ -144,12 +186,13 @@ func (j *journal) Compact(compacted, worldState, turnContext []byte) error {
 }
 
 // Sync has nothing left to do: Append syncs.
-func (j *journal) Sync() error { return nil }
+func (j *journal) Sync() error { return j.bad }
 
 // Close pays what the mistakes put off, and closes the file.
 func (j *journal) Close() error {
 	var err error
 	switch {
+	case j.bad != nil:
 	case j.mistake == LateNewline && j.owed:
 		if _, err = j.file.Write([]byte{'\n'}); err == nil {
 			err = j.file.Sync()
