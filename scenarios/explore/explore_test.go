@@ -25,7 +25,7 @@ import (
 func small(s target.Subject) explore.Config {
 	return explore.Config{
 		Subject: s, Contract: oracle.Lines(), Seed: 3, Steps: 10, MaxStates: 400,
-		Lives: 60, Deep: 4, Damages: 60, Workers: 2,
+		Lives: 60, Deep: 4, Damages: 60, Probes: 60, Workers: 2,
 		Models: []crash.Model{crash.Kill, crash.Synced, crash.OwnPage, crash.Ext4OOO},
 	}
 }

@@ -2,18 +2,185 @@ package explore
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
 
+	"github.com/unplug-go/unplug/faultfs"
+	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
-// faultScene fails every op of a workload in turn, while the process lives on.
-func faultScene(_ context.Context, s *stage) error {
-	s.skip("this version cannot")
-	return nil
+// faultBatch is how many runs are judged between two looks at the context.
+const faultBatch = 128
+
+// faultScene lets every kind of fault befall every call of a workload, once and for good, while
+// the process lives on: the driver goes on behind errors, reopens where the program says so, and
+// opens again what did not open. Each run is judged by its trace and by crashes behind the fault.
+//
+// A record whose call failed is optional. Syncs that succeed and do nothing are counted as lost
+// or not, and are never a finding.
+func faultScene(ctx context.Context, s *stage) error {
+	p := s.shortProgram()
+	known := &inOrder{seed: maphash.MakeSeed()} // decides nothing but what is judged twice
+	whole := s.judge.faultVerdict(ctx, p, faultfs.Plan{}, known)
+	if whole.broken != nil {
+		return whole.broken
+	}
+	if len(whole.finds) > 0 { // each of the faults would tell of it again
+		whole.finds = slices.DeleteFunc(whole.finds, func(x faultFind) bool { return s.finds.has(x.violation.Rule) })
+		s.faulted(p, faultfs.Plan{}, whole)
+		s.row.Note = "the workload breaks a promise without any fault, so that none was tried"
+		return nil
+	}
+	sweep := s.judge.sweepOf(p)
+	all := len(sweep.plans)
+	sweep.draw(s.seed, s.cfg.Probes)
+	var t faultTally
+	for from := 0; from < len(sweep.plans) && !t.hung; from += faultBatch {
+		plans := sweep.plans[from:min(from+faultBatch, len(sweep.plans))]
+		for i, v := range s.judgeFaults(ctx, p, plans, known) {
+			if v.broken != nil {
+				return v.broken
+			}
+			t.count(v)
+			s.faulted(p, plans[i], v)
+			if v.hung {
+				break // the next one would not come back either
+			}
+		}
+		if ctx.Err() != nil || s.stop() {
+			break
+		}
+	}
+	s.row.Note = t.words(sweep, all)
+	return ctx.Err()
 }
 
-// replayFault performs one try again.
-func replayFault(*judge, *report.Repro, []string) (*Replayed, error) {
-	return nil, errors.New("this version cannot replay it")
+// judgeFaults judges runs on all workers, and gives their verdicts in the order of the plans. When
+// one does not come back, those behind it are left out: every one of them could take as long.
+func (s *stage) judgeFaults(ctx context.Context, p workload.Program, plans []faultfs.Plan, known *inOrder) []faultVerdict {
+	out := make([]faultVerdict, len(plans))
+	next := make(chan int, len(plans))
+	for i := range plans {
+		next <- i
+	}
+	close(next)
+	var wg sync.WaitGroup
+	var hung atomic.Bool
+	for range s.cfg.Workers {
+		wg.Go(func() {
+			for i := range next {
+				if hung.Load() {
+					return
+				}
+				out[i] = s.judge.faultVerdict(ctx, p, plans[i], known)
+				if out[i].hung {
+					hung.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// faultVerdict runs a program under a plan and judges it. A recovery that does not come back is
+// a finding.
+func (j *judge) faultVerdict(ctx context.Context, p workload.Program, plan faultfs.Plan, known *inOrder) faultVerdict {
+	f := j.survive(p, plan)
+	var v faultVerdict
+	if !within(j.patience, func() { v = j.consider(ctx, f, known) }) {
+		return faultVerdict{hung: true, finds: []faultFind{{
+			violation: oracle.Violation{Rule: "UP205", Text: "a recovery behind a fault did not return", Want: []string{"it opens"}, Got: []string{"no answer in 30 s, and no file operation"}},
+			story:     "FAULT (" + planWords(plan) + ")",
+		}}}
+	}
+	return v
+}
+
+// faulted counts one run and its findings, each with the crashes that show it.
+func (s *stage) faulted(p workload.Program, plan faultfs.Plan, v faultVerdict) {
+	if len(v.finds) == 0 {
+		s.tried(nil, "", report.Repro{})
+		return
+	}
+	tried, bad := s.row.Tried, s.row.Bad
+	for _, x := range v.finds {
+		shownBy := "trace"
+		if len(x.cuts) > 0 {
+			shownBy = "crash"
+		}
+		s.tried([]oracle.Violation{x.violation}, x.story, report.Repro{Program: p, Plan: planLines(plan), Cuts: x.cuts}, shownBy)
+	}
+	s.row.Tried, s.row.Bad = tried+1, bad+1
+}
+
+// faultTally is what became of the runs.
+type faultTally struct {
+	ends            [faultEnds]int
+	lied, lost, all int
+	hung            bool
+}
+
+func (t *faultTally) count(v faultVerdict) {
+	t.all++
+	t.ends[v.end]++
+	t.hung = t.hung || v.hung
+	if v.lied {
+		t.lied++
+	}
+	if v.lost {
+		t.lost++
+	}
+}
+
+func (t *faultTally) words(s sweep, all int) string {
+	how := ""
+	switch {
+	case t.hung:
+		how = ", up to one that did not come back"
+	case t.all < all:
+		how = fmt.Sprintf(", a seeded draw of %d", all)
+	}
+	text := fmt.Sprintf("%d kinds at %d calls%s: %d poisoned, %d healed, %d did not open, %d unnoticed",
+		s.kinds, s.calls, how, t.ends[faultPoisoned], t.ends[faultHealed], t.ends[faultRefused], t.ends[faultUnnoticed])
+	if t.lied > 0 {
+		text += fmt.Sprintf("; of %d with a sync that lied %d lost something, which is no finding", t.lied, t.lost)
+	}
+	return text
+}
+
+// replayFault performs one run again: its plan, and the crashes behind it.
+func replayFault(j *judge, p *report.Repro, _ []string) (*Replayed, error) {
+	plan, err := planOf(p)
+	if err != nil {
+		return nil, err
+	}
+	f := j.survive(p.Program, plan)
+	if len(p.Cuts) == 0 || f.life == nil {
+		v := j.consider(context.Background(), f, &inOrder{seed: maphash.MakeSeed()})
+		if v.broken != nil {
+			return nil, v.broken
+		}
+		var violations []oracle.Violation
+		story := "FAULT (" + planWords(plan) + ")"
+		for _, x := range v.finds {
+			if len(x.cuts) == 0 {
+				violations, story = append(violations, x.violation), x.story
+			}
+		}
+		return replayed(p, violations, story), nil
+	}
+	violations, story, err := j.lastCut(f.life, p)
+	if err != nil {
+		return nil, err
+	}
+	for i := range violations {
+		f.blame(&violations[i], p.Cuts[0].At)
+	}
+	return replayed(p, violations, "FAULT ("+planWords(plan)+") · "+story), nil
 }

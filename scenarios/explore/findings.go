@@ -24,6 +24,11 @@ func newFindings(words bool) *findings { return &findings{by: map[[4]string]int{
 
 func (f *findings) any() bool { return len(f.list) > 0 }
 
+// has reports whether a rule was broken.
+func (f *findings) has(rule string) bool {
+	return slices.ContainsFunc(f.list, func(x *report.Finding) bool { return x.ID == rule })
+}
+
 // add counts a violation; describe is called when it is the one to tell.
 func (f *findings) add(x found, describe func(found) *report.Finding) {
 	f.times++
@@ -51,7 +56,7 @@ func (f *findings) add(x found, describe func(found) *report.Finding) {
 	f.list[i].Times++
 }
 
-// sorted are the findings: fewest crashes first, then what recovery itself shows before what
+// sorted are the findings: those of crashes before those of scenes, fewest crashes first, then what recovery itself shows before what
 // shows later, then by rule.
 func (f *findings) sorted() []report.Finding {
 	out := make([]report.Finding, 0, len(f.list))
@@ -60,6 +65,9 @@ func (f *findings) sorted() []report.Finding {
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		a, b := out[i], out[j]
+		if x, y := a.Scene != "", b.Scene != ""; x != y {
+			return y // what a crash of the workload shows needs no further fault to be told
+		}
 		if da, db := depth(a), depth(b); da != db {
 			return da < db
 		}

@@ -59,7 +59,9 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 	for n, op := range hist.Ops {
 		switch op.Result {
 		case trace.SyncFailLate, trace.SyncLied:
-			l.lied = min(l.lied, n)
+			if l.frozen == never { // on a file system that is read-only after an error, no sync does anything, and the program knows
+				l.lied = min(l.lied, n)
+			}
 		case trace.SyncFailRO, trace.SyncFailShutdown:
 			l.frozen = min(l.frozen, n)
 		case trace.SyncOK, trace.SyncFailClean, trace.SyncFailFalse:
@@ -152,7 +154,7 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 			break
 		}
 		c := e.call
-		c.Failed = e.failed < cut.At
+		c.Failed = e.failed < cut.At && e.acked >= cut.At // a sync that failed may be followed by one that acknowledges
 		c.Synced = e.synced < cut.At
 		c.Unsure = c.Failed || e.unsure < cut.At && (e.returned >= cut.At || e.buffered && e.acked >= cut.At)
 		if c.Together != 0 {

@@ -24,13 +24,9 @@ type Replayed struct {
 // not fit the subject (or this version): the trace is shorter than a cut, or the state does
 // not exist.
 func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, error) {
-	var plan faultfs.Plan
-	for _, text := range p.Plan {
-		one, err := faultfs.ParsePlan(text)
-		if err != nil {
-			return nil, fmt.Errorf("plan %q: %w", text, err)
-		}
-		plan.Rules = append(plan.Rules, one.Rules...)
+	plan, err := planOf(p)
+	if err != nil {
+		return nil, err
 	}
 	j := &judge{subject: s, contract: c, patience: watchdog}
 	if len(p.Probe) > 0 && p.Probe[0] == workloadProbe {
@@ -49,28 +45,49 @@ func Replay(s target.Subject, c oracle.Contract, p *report.Repro) (*Replayed, er
 	return j.replayCuts(l, p)
 }
 
-// replayCuts crashes a life, and the recoveries behind it, as a repro says, and judges the
-// last state (or the first that breaks a promise).
+// planOf is the fault plan of a repro.
+func planOf(p *report.Repro) (plan faultfs.Plan, err error) {
+	for _, text := range p.Plan {
+		one, err := faultfs.ParsePlan(text)
+		if err != nil {
+			return plan, fmt.Errorf("plan %q: %w", text, err)
+		}
+		plan.Rules = append(plan.Rules, one.Rules...)
+	}
+	return plan, nil
+}
+
+// replayCuts crashes a life, and the recoveries behind it, as a repro says.
 func (j *judge) replayCuts(l *life, p *report.Repro) (*Replayed, error) {
+	violations, story, err := j.lastCut(l, p)
+	if err != nil {
+		return nil, err
+	}
+	return replayed(p, violations, story), nil
+}
+
+// lastCut crashes a life, and the recoveries behind it, as a repro says, and judges the last
+// state (or the first that breaks a promise).
+func (j *judge) lastCut(l *life, p *report.Repro) (violations []oracle.Violation, story string, err error) {
 	for i, cut := range p.Cuts {
 		state, err := l.stateAt(cut, j.subject.File())
 		if err != nil {
-			return nil, fmt.Errorf("cut %d: %w", i+1, err)
+			return nil, "", fmt.Errorf("cut %d: %w", i+1, err)
 		}
 		one := pool{workers: 1, patience: watchdog, work: func(c *caseOf) *caseResult { return &caseResult{result: j.run(c)} }}
 		res := one.run([]*caseOf{state})[0]
 		if res.err != nil {
-			return nil, res.err
+			return nil, "", res.err
 		}
 		if len(res.verdict.Violations) > 0 || i == len(p.Cuts)-1 {
-			return replayed(p, res.verdict.Violations, then(state, res.verdict.Violations)), nil
+			return res.verdict.Violations, then(state, res.verdict.Violations), nil
 		}
 		if res.second == nil {
-			return replayed(p, nil, then(state, res.verdict.Violations)), nil // refused, so there is nothing left to cut
+			return nil, then(state, res.verdict.Violations), nil // refused, so there is nothing left to cut
 		}
 		l = res.second
 	}
-	return nil, errors.New("the file has no cut")
+	return nil, "", errors.New("the file has no cut")
 }
 
 // then is the story of a case with the violations that it has.
