@@ -80,6 +80,9 @@ func readerScene(ctx context.Context, on *stage) error {
 	if s.viewer.gone {
 		s.remark("a reader did not return, and nothing was tried after it")
 	}
+	if n := s.viewer.excused; n > 0 {
+		s.remark(fmt.Sprintf("%d readings in pieces ended with the error of a ReadAt that gives less than was asked for, as it may, and tested nothing", n))
+	}
 	if len(s.cfg.Subject.Readers) == 0 {
 		s.remark("the subject has no other readers (Subject.Readers)")
 	}
@@ -220,13 +223,13 @@ func (j *viewer) perform(r reading) ([]oracle.Violation, error) {
 	fsys := r.pic.layer(rules...)
 	eyes := newSpy(fsys)
 	t := j.tell(r.reader, eyes)
-	judge := faulted
-	if rules[0].Fault.Kind == faultfs.Short {
-		judge = func(plain, t told) (string, []string) { return chunked(plain, t, eyes.cut > 0) }
-	}
 	var v oracle.Verdict
-	if text, want := judge(plain, t); text != "" {
-		v.Add("UP213", text, want, t.words())
+	if rules[0].Fault.Kind != faultfs.Short {
+		if text, want := faulted(plain, t); text != "" {
+			v.Add("UP213", text, want, t.words())
+		}
+	} else if !t.same(plain) && !j.excuse(t, eyes) {
+		v.Add("UP213", "a reader says something else when its reads give small pieces", plain.words(), t.words())
 	}
 	wrote(&v, fsys)
 	return v.Violations, nil
