@@ -35,6 +35,8 @@ const (
 	SkipsBadLine   = "skips-bad-line"
 	NoDirSync      = "no-dir-sync"
 	MarkersSwapped = "markers-swapped"
+	SecondOpener   = "second-opener"
+	StaleHandle    = "stale-handle"
 )
 
 // Bugs are all the mistakes.
@@ -47,6 +49,8 @@ func Bugs() []Bug {
 		{CutNotSynced, "UP202", "open cuts the torn tail and appends with one sync for both, so that a torn page can forge a line"},
 		{SkipsBadLine, "UP203", "a line that does not parse is skipped, and what follows is returned"},
 		{NoDirSync, "UP211", "the folder is never synced, so the file's name may be lost"},
+		{SecondOpener, "UP212", "open takes no lock, so a second writer is let in"},
+		{StaleHandle, "UP212", "the open file is never compared with the one that has the name: after an outside rotation it goes on writing the old one"},
 		{MarkersSwapped, "UP210", "compaction writes the world state in front of the compacted marker"},
 	}
 }

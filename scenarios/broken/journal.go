@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 
@@ -38,17 +37,16 @@ func Subject(bug string) target.Subject {
 // journal is an open line journal for one writer.
 type journal struct {
 	mistake
+	fsys afero.Fs
+	name string
 	file afero.File
 	seq  int
+	size int64 // of the file, as far as this journal knows
 	owed bool  // EarlyAck: a sync; LateNewline: a newline
 	bad  error // a write or a sync that failed: nothing is acknowledged any more
 }
 
 func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
-	records, good, size, err := m.load(fsys, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	if err := fsys.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
@@ -56,11 +54,63 @@ func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{mistake: m, file: file, seq: len(records)}
-	if err := j.repair(fsys, name, good, size); err != nil {
+	j := &journal{mistake: m, fsys: fsys, name: name, file: file}
+	if err := j.begin(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return j, nil
+}
+
+// begin takes the lock before it reads: what stands in the file then is nobody else's.
+func (j *journal) begin() error {
+	if j.mistake != SecondOpener {
+		if err := lock(j.file); err != nil {
+			return err
+		}
+	}
+	records, good, size, err := j.load(j.fsys, j.name)
+	if err != nil {
+		return err
+	}
+	j.seq = len(records)
+	if err := j.repair(j.fsys, j.name, good, size); err != nil {
+		return err
+	}
+	if j.size = good; j.mistake == GluedTail {
+		j.size = size
+	}
+	return j.still()
+}
+
+// lock takes the writer's lock of a file that has one. It goes with the process.
+func lock(file afero.File) error {
+	l, ok := file.(interface{ TryLock() error })
+	if !ok {
+		return nil // a file system without locks: its users see to it that there is one writer
+	}
+	return l.TryLock()
+}
+
+// still makes sure that the open file is the one under its name, and ends where this journal
+// ended it: nobody renamed, replaced, cut or wrote it.
+func (j *journal) still() error {
+	if j.mistake == StaleHandle {
+		return nil
+	}
+	open, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := j.fsys.Stat(j.name)
+	switch {
+	case err != nil:
+		return err
+	case os.SameFile(open, open) && !os.SameFile(open, named): // not every file system tells its files apart
+		return fmt.Errorf("%s: another file stands in its place", j.name)
+	case open.Size() != j.size || named.Size() != j.size:
+		return fmt.Errorf("%s: %d bytes where %d were written: somebody else writes it", j.name, named.Size(), j.size)
+	}
+	return nil
 }
 
 // repair cuts the tail and makes what was read durable: bytes, then names.
@@ -156,10 +206,14 @@ func (j *journal) append(record []byte) error {
 		return err
 	}
 	j.seq++
+	j.size += int64(n)
 	if j.mistake == LostFsync || j.mistake == EarlyAck {
 		return nil
 	}
-	return j.file.Sync()
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	return j.still()
 }
 
 // payDebt does the sync that EarlyAck put off.

@@ -68,7 +68,7 @@ func (b bentFS) OpenFile(name string, flag int, perm fs.FileMode) (afero.File, e
 
 // bent is the small line journal, right but for what its files hide from it.
 func bent(how bentFile) target.Subject {
-	s := broken.Subject("")
+	s := broken.Subject(broken.StaleHandle) // it does not look at the file again
 	open := s.Open
 	s.Open = func(f afero.Fs, path string) (target.Journal, error) { return open(bentFS{f, how}, path) }
 	return s

@@ -72,7 +72,7 @@ func drive(j *judge, p workload.Program, plan faultfs.Plan) (l *life, bad *oracl
 		return nil, &oracle.Violation{Rule: "UP206", Text: "a call failed, with no crash and no fault", Want: []string{"it succeeds"}, Got: failureWords(failures)}, unused
 	}
 	l = newLife(&crash.History{Base: base, Ops: ops}, 0, nil, j.lookup(p))
-	l.file = j.subject.File()
+	l.file, l.late = j.subject.File(), j.contract.AckOn == oracle.AckSync
 	l.findSynced()
 	return l, nil, unused
 }

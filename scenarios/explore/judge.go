@@ -182,7 +182,7 @@ func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, fi
 }
 
 // drive performs steps; a panic or an exhausted budget of the subject comes back as an outcome.
-func (j *judge) drive(d *workload.Driver, fsys *faultfs.FS, steps workload.Program) (failures []workload.CallError, bad *oracle.Outcome) {
+func (j *judge) drive(d *workload.Driver, fsys workload.FS, steps workload.Program) (failures []workload.CallError, bad *oracle.Outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			bad = panicked(p)

@@ -36,6 +36,7 @@ type life struct {
 	first int // ops in front of it belong to a life that was killed; their effects are pending
 	w     []entry
 	file  string       // the journal's path; empty: every file counts as the journal's
+	late  bool         // a sync acknowledges: what an append took may wait in a buffer
 	exact bool         // S is known, so model synced can be held to R = S
 	chain []report.Cut // the crashes that led here
 	depth int          // len(chain)
@@ -80,6 +81,9 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 		if m.What == "open" && m.Event == workload.Returned {
 			l.keep(n)
 		}
+		if m.Event == workload.Failed && (m.What == "sync" || m.What == "close") {
+			l.release(n)
+		}
 		if m.What != "append" {
 			continue
 		}
@@ -99,8 +103,17 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 // before, and those whose append had returned.
 func (l *life) keep(n int) {
 	for i := range l.w {
-		if e := &l.w[i]; e.kept == never && e.returned < n {
+		if e := &l.w[i]; e.kept == never && e.returned < n && e.failed == never {
 			e.kept = n
+		}
+	}
+}
+
+// release notes that a sync or a close failed: what waited for it is promised by nobody any more.
+func (l *life) release(n int) {
+	for i := range l.w {
+		if e := &l.w[i]; e.returned < n && e.acked == never && e.kept == never {
+			e.failed = min(e.failed, n)
 		}
 	}
 }
@@ -159,7 +172,10 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 		c.Unsure = c.Failed || e.unsure < cut.At && (e.returned >= cut.At || e.buffered && e.acked >= cut.At)
 		if c.Together != 0 {
 			c.From, c.To = e.called, e.returned
-			if e.returned >= cut.At {
+			if l.late {
+				c.To = e.acked // until then it may be in a buffer
+			}
+			if c.To >= cut.At {
 				c.To = never
 			}
 			c.Unsure = true // whose bytes a shared write holds, nobody can tell from outside

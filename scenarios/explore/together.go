@@ -38,6 +38,7 @@ func togetherScene(ctx context.Context, s *stage) error {
 		}
 		met.count(ops)
 		l := newLife(&crash.History{Base: image.New(), Ops: ops}, 0, nil, s.judge.lookup(p))
+		l.late = s.cfg.Contract.AckOn == oracle.AckSync
 		l.findSynced()
 		if err := s.crashTogether(ctx, l, p, s.cfg.Probes/togetherRounds); err != nil {
 			return err
@@ -96,6 +97,7 @@ func replayTogether(j *judge, p *report.Repro, _ []string) (*Replayed, error) {
 		return nil, fmt.Errorf("the trace notes more records than the program has (%d)", n)
 	}
 	l := newLife(&crash.History{Base: image.New(), Ops: p.Ops}, 0, nil, j.lookup(p.Program))
+	l.late = j.contract.AckOn == oracle.AckSync
 	l.findSynced()
 	return j.replayCuts(l, p)
 }

@@ -21,7 +21,7 @@ func hanging(t *testing.T, bend func(s *target.Subject, forever chan struct{})) 
 	s := broken.Subject("")
 	bend(&s, forever)
 	rep, err := Run(t.Context(), Config{
-		Subject: s, Contract: oracle.Lines(), Steps: 1, Levels: -1, Damages: -1, Workers: 2, patience: 1,
+		Subject: s, Contract: oracle.Lines(), Steps: 1, Levels: -1, Damages: -1, Workers: 2, patience: 1, Scenes: []string{"readers"},
 		Models: []crash.Model{crash.Synced},
 	})
 	require.NoError(t, err)

@@ -122,7 +122,7 @@ func Watermark() Contract {
 // Lines is the strict rule for lines without a checksum: damage is noticed when it breaks
 // a line's form.
 func Lines() Contract {
-	return Contract{Name: "lines", AckOn: AckAppend, Refuse: RefuseTerminated, Detect: DetectStructure}
+	return Contract{Name: "lines", AckOn: AckAppend, Writers: WritersOne, Refuse: RefuseTerminated, Detect: DetectStructure}
 }
 
 // Lenient is the rule of most session files in the field: an acknowledged record survives, a

@@ -88,7 +88,7 @@ func (d *Driver) Close() error {
 		return nil
 	}
 	j := d.journal
-	d.journal = nil
+	d.journal, d.waiting = nil, nil // a sync of the next session acknowledges what that one appended
 	d.note("close", Called)
 	err := j.Close()
 	d.note("close", outcome(err))

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -72,13 +73,16 @@ func Open(fsys afero.Fs, name string) (*Notebook, error) {
 	if err := fsys.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	file, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := fsys.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	n := &Notebook{file: file, next: len(notes) + 1}
 	if length > 0 {
 		err = file.Truncate(tail)
+	}
+	if err == nil {
+		err = renew(file, tail)
 	}
 	for dir := path.Dir(name); err == nil; dir = path.Dir(dir) {
 		if err = sync(fsys, dir); dir == "/" {
@@ -89,6 +93,20 @@ func Open(fsys afero.Fs, name string) (*Notebook, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return n, nil
+}
+
+// renew writes what was read again, as it is: if its sync failed in the session before, the kernel
+// may show it and never write it. It leaves the file at its end.
+func renew(file afero.File, size int64) error {
+	data := make([]byte, size)
+	if _, err := io.ReadFull(file, data); err != nil {
+		return err
+	}
+	n, err := file.WriteAt(data, 0)
+	if err == nil && n < len(data) {
+		err = io.ErrShortWrite
+	}
+	return err
 }
 
 func sync(fsys afero.Fs, name string) error {
