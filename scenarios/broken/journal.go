@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"syscall"
 
 	"github.com/spf13/afero"
 
@@ -43,6 +44,7 @@ type journal struct {
 	seq  int
 	size int64 // of the file, as far as this journal knows
 	owed bool  // EarlyAck: a sync; LateNewline: a newline
+	own  bool  // LockFile: the lock file is this journal's
 	bad  error // a write or a sync that failed: nothing is acknowledged any more
 }
 
@@ -56,23 +58,27 @@ func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
 	}
 	j := &journal{mistake: m, fsys: fsys, name: name, file: file}
 	if err := j.begin(); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, j.unlock(), file.Close())
 	}
 	return j, nil
 }
 
 // begin takes the lock before it reads: what stands in the file then is nobody else's.
 func (j *journal) begin() error {
-	if j.mistake != SecondOpener {
-		if err := lock(j.file); err != nil {
-			return err
-		}
+	if err := j.lock(); err != nil {
+		return err
 	}
 	records, good, size, err := j.load(j.fsys, j.name)
 	if err != nil {
 		return err
 	}
-	j.seq = len(records)
+	if last := len(records); j.mistake == NotIdempotent && size > good && last > 0 {
+		good -= int64(len(lineOf(last, records[last-1])))
+		records = records[:last-1]
+	}
+	if j.seq = len(records); j.mistake == SequenceReused && j.seq > 0 {
+		j.seq--
+	}
 	if err := j.repair(j.fsys, j.name, good, size); err != nil {
 		return err
 	}
@@ -83,12 +89,31 @@ func (j *journal) begin() error {
 }
 
 // lock takes the writer's lock of a file that has one. It goes with the process.
-func lock(file afero.File) error {
-	l, ok := file.(interface{ TryLock() error })
+func (j *journal) lock() error {
+	switch j.mistake {
+	case SecondOpener:
+		return nil
+	case LockFile:
+		f, err := j.fsys.OpenFile(j.name+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		j.own = true
+		return f.Close()
+	}
+	l, ok := j.file.(interface{ TryLock() error })
 	if !ok {
 		return nil // a file system without locks: its users see to it that there is one writer
 	}
 	return l.TryLock()
+}
+
+// unlock removes the lock file of LockFile. A true lock goes with its handle.
+func (j *journal) unlock() error {
+	if !j.own {
+		return nil
+	}
+	return j.fsys.Remove(j.name + ".lock")
 }
 
 // still makes sure that the open file is the one under its name, and ends where this journal
@@ -120,10 +145,10 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 			return err
 		}
 	}
-	if err := renew(fsys, name, good); err != nil {
+	if err := j.renew(fsys, name, good); err != nil {
 		return err
 	}
-	if j.mistake != CutNotSynced || size == good {
+	if unsynced := j.mistake == CutNotSynced && size > good || j.mistake == NoSyncAtOpen && size == good; !unsynced {
 		if err := j.file.Sync(); err != nil {
 			return err
 		}
@@ -144,7 +169,7 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 // renew writes the last line again, as it is. If its sync failed in the session before, the kernel
 // may have dropped it and show it all the same, and no later sync would write it. The lines in front
 // of it were synced before it was written.
-func renew(fsys afero.Fs, name string, good int64) (err error) {
+func (j *journal) renew(fsys afero.Fs, name string, good int64) (err error) {
 	if good == 0 {
 		return nil
 	}
@@ -158,6 +183,11 @@ func renew(fsys afero.Fs, name string, good int64) (err error) {
 		return err
 	}
 	last := bytes.LastIndexByte(data[:good-1], '\n') + 1
+	if j.mistake == RewritesLine {
+		if err := file.Truncate(int64(last)); err != nil {
+			return err
+		}
+	}
 	n, err := file.WriteAt(data[last:], int64(last))
 	if err == nil && n < len(data)-last {
 		err = io.ErrShortWrite
@@ -176,21 +206,29 @@ func syncDir(fsys afero.Fs, name string) error {
 // Append writes one line and syncs it. When that fails, nobody knows what is on the disk: the
 // journal takes nothing more until it is opened again.
 func (j *journal) Append(record []byte) error {
-	if j.bad == nil {
-		j.bad = j.append(record)
+	if j.bad != nil {
+		return j.bad
 	}
-	return j.bad
+	err := j.append(record)
+	if j.mistake != DebrisLeft || !errors.Is(err, syscall.ENOSPC) {
+		j.bad = err
+	}
+	return err
+}
+
+// lineOf is a record as a line.
+func lineOf(seq int, record []byte) []byte {
+	return fmt.Appendf(nil, `{"seq":%d,"record":%s}`+"\n", seq, record)
 }
 
 func (j *journal) append(record []byte) error {
-	line := fmt.Appendf(nil, `{"seq":%d,"record":%s}`, j.seq+1, record)
+	line := lineOf(j.seq+1, record)
 	if j.mistake == LateNewline {
+		line = line[:len(line)-1]
 		if j.owed {
 			line = append([]byte{'\n'}, line...)
 		}
 		j.owed = true
-	} else {
-		line = append(line, '\n')
 	}
 	if j.mistake == EarlyAck {
 		if err := j.payDebt(); err != nil {
@@ -198,22 +236,40 @@ func (j *journal) append(record []byte) error {
 		}
 		j.owed = true
 	}
-	n, err := j.file.Write(line)
-	if err == nil && n < len(line) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
+	if err := j.write(line); err != nil {
 		return err
 	}
 	j.seq++
-	j.size += int64(n)
 	if j.mistake == LostFsync || j.mistake == EarlyAck {
 		return nil
 	}
-	if err := j.file.Sync(); err != nil {
+	if err := j.sync(); err != nil {
 		return err
 	}
 	return j.still()
+}
+
+// write writes a line, all of it.
+func (j *journal) write(line []byte) error {
+	n, err := j.file.Write(line)
+	j.size += int64(n)
+	if err == nil && n < len(line) && j.mistake != ShortWrite {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// sync makes what was written durable. When it fails, what it should have written may be gone
+// from the page cache's list of work, so that the next one succeeds and writes nothing.
+func (j *journal) sync() error {
+	err := j.file.Sync()
+	switch {
+	case err != nil && j.mistake == FsyncIgnored:
+		return nil
+	case err != nil && j.mistake == FsyncRetried:
+		return j.file.Sync()
+	}
+	return err
 }
 
 // payDebt does the sync that EarlyAck put off.
@@ -254,5 +310,5 @@ func (j *journal) Close() error {
 	case j.mistake == EarlyAck:
 		err = j.payDebt()
 	}
-	return errors.Join(err, j.file.Close())
+	return errors.Join(err, j.unlock(), j.file.Close())
 }

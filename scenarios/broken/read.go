@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 
 	"github.com/spf13/afero"
@@ -32,13 +34,16 @@ func (e *lineError) Unwrap() error { return ErrCorrupt }
 // load reads the file at path: its records and where the accepted lines end.
 func (j mistake) load(fsys afero.Fs, path string) (records [][]byte, good, size int64, err error) {
 	data, err := afero.ReadFile(fsys, path)
-	if err != nil {
+	if err != nil && (j != ReadErrorIsEnd || errors.Is(err, fs.ErrNotExist)) {
 		return nil, 0, 0, err
 	}
 	size = int64(len(data))
 	for line := 1; ; line++ {
 		end := bytes.IndexByte(data[good:], '\n')
 		if end < 0 {
+			if half, ok := halfLine(data[good:]); ok && j == HalfLine {
+				return append(records, half), size, size, nil
+			}
 			return records, good, size, nil
 		}
 		record, cause := parseLine(data[good:good+int64(end)], len(records)+1, j == SkipsBadLine)
@@ -50,6 +55,15 @@ func (j mistake) load(fsys afero.Fs, path string) (records [][]byte, good, size 
 		}
 		good += int64(end) + 1
 	}
+}
+
+// halfLine is what is there of the record of an unterminated line.
+func halfLine(line []byte) (record []byte, ok bool) {
+	_, record, ok = bytes.Cut(line, []byte(`,"record":`))
+	if whole, found := bytes.CutSuffix(record, []byte("}")); found && json.Valid(whole) {
+		record = whole
+	}
+	return record, ok
 }
 
 // parseLine gives the record of one line, or why it is not one.
@@ -76,10 +90,22 @@ func (j mistake) recover(fsys afero.Fs, path string) (target.Recovered, error) {
 		return target.Recovered{}, err
 	}
 	out := target.Recovered{Records: records, View: fold(records)}
+	if size > good && j == RecoveryWrites {
+		return out, cut(fsys, path, good)
+	}
 	if size > good {
 		out.Tail = target.Tail{Offset: good, Length: size - good, Kind: "unterminated"}
 	}
 	return out, nil
+}
+
+// cut makes a file shorter.
+func cut(fsys afero.Fs, path string, size int64) error {
+	file, err := fsys.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Truncate(size), file.Close())
 }
 
 // fold is the state after the last compaction.

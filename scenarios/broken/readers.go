@@ -31,6 +31,10 @@ func (m mistake) stream(fsys afero.Fs, path string, n int) (target.Reading, erro
 	if err != nil {
 		return target.Reading{}, err
 	}
+	if m == ScannerReader && n >= 0 {
+		out, err := scanned(bufio.NewScanner(f), path, n)
+		return out, errors.Join(err, f.Close())
+	}
 	out, err := m.lines(bufio.NewReader(f), path, n)
 	return out, errors.Join(err, f.Close())
 }
@@ -65,4 +69,18 @@ func (m mistake) lines(in *bufio.Reader, path string, n int) (target.Reading, er
 		}
 		at += int64(len(text))
 	}
+}
+
+// scanned is lines with the mistakes of a bufio.Scanner.
+func scanned(in *bufio.Scanner, path string, n int) (target.Reading, error) {
+	out := target.Reading{Limit: n, Last: [][]byte{}, Tail: &target.Tail{}}
+	for in.Scan() {
+		record, cause := parseLine(bytes.Clone(in.Bytes()), out.Count+1, false)
+		if cause != "" {
+			return target.Reading{}, &lineError{path, out.Count + 1, 0, cause}
+		}
+		out.Count++
+		out.Last = append(out.Last, record)[max(len(out.Last)+1-n, 0):]
+	}
+	return out, in.Err()
 }
