@@ -133,6 +133,9 @@ func sync(fsys afero.Fs, name string) error {
 // Append adds a record. When it returns nil the record is on disk. After an error the log must be
 // opened again.
 func (l *Log) Append(record []byte) error {
+	if !json.Valid(record) || bytes.IndexByte(record, '\n') >= 0 {
+		return errors.New("a record is JSON on one line")
+	}
 	if l.bad == nil {
 		l.bad = write(l.file, fmt.Appendf(nil, "%d\t%s\n", l.next, record))
 	}

@@ -29,7 +29,7 @@ func Machine(subject Subject, opts ...Option) func(*rapid.T) {
 	}
 	models := set.cfg.Models
 	if len(models) == 0 {
-		models = crash.Default()
+		models = explore.DefaultModels(set.cfg.Contract)
 	}
 	return func(t *rapid.T) {
 		s, err := explore.NewSession(set.cfg.Subject, set.cfg.Contract)
@@ -58,7 +58,7 @@ type machine struct {
 
 func (m *machine) moves() map[string]func(*rapid.T) {
 	moves := map[string]func(*rapid.T){"crash": m.crash, "damage": m.damage}
-	for _, k := range []workload.Kind{workload.Append, workload.Batch, workload.Sync, workload.Compact, workload.Rotate, workload.Reopen} {
+	for _, k := range []workload.Kind{workload.Append, workload.Batch, workload.Sync, workload.Compact, workload.Cancel, workload.Rotate, workload.Reopen} {
 		moves[string(k)] = func(t *rapid.T) { m.do(t, m.steps.Step(k)) }
 	}
 	return moves

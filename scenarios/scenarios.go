@@ -163,7 +163,7 @@ func settingsFor(t *testing.T, subject Subject, opts []Option) *settings {
 		s.cfg.Subject.Name = t.Name()
 	}
 	if len(s.cfg.Models) == 0 {
-		s.cfg.Models = crash.Default()
+		s.cfg.Models = explore.DefaultModels(s.cfg.Contract)
 	}
 	if testing.Short() {
 		s.shorten()

@@ -27,6 +27,7 @@ type listedBug struct {
 	Name string `json:"name"`
 	Rule string `json:"rule"`
 	What string `json:"what"`
+	Base string `json:"base"`
 }
 
 // list prints what torture can be given.
@@ -53,9 +54,13 @@ func (a *app) list(asJSON bool) error {
 		out("%s %-13s %4d  %s.", mark, m, m.DefaultTear(), left)
 		out("                      Stands%s", stands)
 	}
-	out("\nbugs (--bug), and the rule that must catch each")
-	for _, b := range broken.Bugs() {
-		out("  %-15s %s  %s", b.Name, b.Rule, b.What)
+	for _, base := range broken.Bases() {
+		out("\nbugs (--bug) in %s, and the rule that must catch each", base.Name)
+		for _, b := range broken.Bugs() {
+			if b.Base == base.Name {
+				out("  %-18s %s  %s", b.Name, b.Rule, b.What)
+			}
+		}
 	}
 	out("\ncontracts (--contract)  %s", strings.Join(contractNames(), ", "))
 	out("cuts (--cut)            %s", strings.Join(cutNames(), ", "))

@@ -117,7 +117,7 @@ func (a *app) config(subject string, t *tortureFlags) (cfg explore.Config, err e
 			return cfg, err
 		}
 	}
-	if cfg.Models, err = models(t.model); err != nil {
+	if cfg.Models, err = models(t.model, cfg.Contract); err != nil {
 		return cfg, err
 	}
 	if cfg.Cuts, err = cutKinds(t.cut); err != nil {
@@ -178,10 +178,10 @@ func (t *tortureFlags) numbers(cfg *explore.Config) error {
 }
 
 // models reads the value of --model.
-func models(value string) ([]crash.Model, error) {
+func models(value string, c oracle.Contract) ([]crash.Model, error) {
 	switch value {
 	case "default":
-		return crash.Default(), nil
+		return explore.DefaultModels(c), nil
 	case "all":
 		return crash.Models(), nil
 	}

@@ -2,6 +2,7 @@ package broken
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,27 +18,26 @@ import (
 // mistake is the name of the bug that a journal has; empty is none.
 type mistake string
 
-// Subject is the line journal with the named bug; the empty name gives the one that is
-// right.
-func Subject(bug string) target.Subject {
+// form is how a journal writes a line, and reads its file back: the records, where the accepted
+// lines end, and how many bytes there are.
+type form struct {
+	line func(m mistake, seq int, at int64, record []byte) []byte
+	load func(m mistake, fsys afero.Fs, path string) (records [][]byte, good, size int64, err error)
+}
+
+// appending is a journal that appends lines of a form to one file.
+func appending(f form, bug string) target.Subject {
 	m := mistake(bug)
-	name := "lines"
-	if bug != "" {
-		name += " with " + bug
-	}
 	return target.Subject{
-		Name:    name,
-		Open:    m.open,
-		Recover: m.recover,
-		Corrupt: func(err error) bool { return errors.Is(err, ErrCorrupt) },
-		Marker:  markerOf,
-		Readers: m.readers(),
+		Open:    func(fsys afero.Fs, name string) (target.Journal, error) { return f.open(m, fsys, name) },
+		Recover: func(fsys afero.Fs, name string) (target.Recovered, error) { return f.recover(m, fsys, name) },
 	}
 }
 
 // journal is an open line journal for one writer.
 type journal struct {
 	mistake
+	form form
 	fsys afero.Fs
 	name string
 	file afero.File
@@ -48,7 +48,7 @@ type journal struct {
 	bad  error // a write or a sync that failed: nothing is acknowledged any more
 }
 
-func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
+func (f form) open(m mistake, fsys afero.Fs, name string) (target.Journal, error) {
 	if err := fsys.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (m mistake) open(fsys afero.Fs, name string) (target.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{mistake: m, fsys: fsys, name: name, file: file}
+	j := &journal{mistake: m, form: f, fsys: fsys, name: name, file: file}
 	if err := j.begin(); err != nil {
 		return nil, errors.Join(err, j.unlock(), file.Close())
 	}
@@ -68,12 +68,12 @@ func (j *journal) begin() error {
 	if err := j.lock(); err != nil {
 		return err
 	}
-	records, good, size, err := j.load(j.fsys, j.name)
+	records, good, size, err := j.form.load(j.mistake, j.fsys, j.name)
 	if err != nil {
 		return err
 	}
 	if last := len(records); j.mistake == NotIdempotent && size > good && last > 0 {
-		good -= int64(len(lineOf(last, records[last-1])))
+		good -= int64(len(lineOf(j.mistake, last, 0, records[last-1])))
 		records = records[:last-1]
 	}
 	if j.seq = len(records); j.mistake == SequenceReused && j.seq > 0 {
@@ -148,7 +148,7 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 	if err := j.renew(fsys, name, good); err != nil {
 		return err
 	}
-	if unsynced := j.mistake == CutNotSynced && size > good || j.mistake == NoSyncAtOpen && size == good; !unsynced {
+	if unsynced := j.mistake == CutNotSynced && size > good || (j.mistake == NoSyncAtOpen || j.mistake == WatermarkCached) && size == good; !unsynced {
 		if err := j.file.Sync(); err != nil {
 			return err
 		}
@@ -156,6 +156,11 @@ func (j *journal) repair(fsys afero.Fs, name string, good, size int64) error {
 	if j.mistake == NoDirSync {
 		return nil
 	}
+	return syncNames(fsys, name)
+}
+
+// syncNames makes a file's name durable, and those of all folders above it.
+func syncNames(fsys afero.Fs, name string) error {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		if err := syncDir(fsys, dir); err != nil {
 			return err
@@ -209,6 +214,12 @@ func (j *journal) Append(record []byte) error {
 	if j.bad != nil {
 		return j.bad
 	}
+	if err := refuse(record); err != nil {
+		return err
+	}
+	if j.mistake == Surrogate {
+		record = decoded(record)
+	}
 	err := j.append(record)
 	if j.mistake != DebrisLeft || !errors.Is(err, syscall.ENOSPC) {
 		j.bad = err
@@ -216,13 +227,30 @@ func (j *journal) Append(record []byte) error {
 	return err
 }
 
-// lineOf is a record as a line.
-func lineOf(seq int, record []byte) []byte {
-	return fmt.Appendf(nil, `{"seq":%d,"record":%s}`+"\n", seq, record)
+// refuse says why a record cannot be kept: it has to be a JSON object on one line.
+func refuse(record []byte) error {
+	if !json.Valid(record) || record[0] != '{' || bytes.IndexByte(record, '\n') >= 0 {
+		return errors.New("a record is a JSON object on one line")
+	}
+	return nil
+}
+
+// decoded is a record that went through a decoder, if it has an escape that the decoder may
+// put something else in place of.
+func decoded(record []byte) []byte {
+	var value any
+	if !bytes.Contains(record, []byte(`\ud`)) || json.Unmarshal(record, &value) != nil {
+		return record
+	}
+	again, err := json.Marshal(value)
+	if err != nil {
+		return record
+	}
+	return again
 }
 
 func (j *journal) append(record []byte) error {
-	line := lineOf(j.seq+1, record)
+	line := j.form.line(j.mistake, j.seq+1, j.size, record)
 	if j.mistake == LateNewline {
 		line = line[:len(line)-1]
 		if j.owed {
@@ -293,6 +321,15 @@ func (j *journal) Compact(compacted, worldState, turnContext []byte) error {
 		}
 	}
 	return nil
+}
+
+// CancelCompact begins a compaction and gives it up in front of its commit point, when nothing is
+// written yet.
+func (j *journal) CancelCompact(compacted []byte) error {
+	if j.mistake == KeptCancel {
+		return j.Append(compacted)
+	}
+	return j.bad
 }
 
 // Sync has nothing left to do: Append syncs.

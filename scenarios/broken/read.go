@@ -31,8 +31,16 @@ func (e *lineError) Error() string {
 
 func (e *lineError) Unwrap() error { return ErrCorrupt }
 
-// load reads the file at path: its records and where the accepted lines end.
-func (j mistake) load(fsys afero.Fs, path string) (records [][]byte, good, size int64, err error) {
+// lines is the form of the line journal.
+func lines() form { return form{line: lineOf, load: loadLines} }
+
+// lineOf is a record as a line.
+func lineOf(_ mistake, seq int, _ int64, record []byte) []byte {
+	return fmt.Appendf(nil, `{"seq":%d,"record":%s}`+"\n", seq, record)
+}
+
+// loadLines reads the file at path: its records and where the accepted lines end.
+func loadLines(j mistake, fsys afero.Fs, path string) (records [][]byte, good, size int64, err error) {
 	data, err := afero.ReadFile(fsys, path)
 	if err != nil && (j != ReadErrorIsEnd || errors.Is(err, fs.ErrNotExist)) {
 		return nil, 0, 0, err
@@ -84,8 +92,8 @@ func parseLine(line []byte, seq int, anySeq bool) (record []byte, cause string) 
 }
 
 // Recover reads the journal back without writing.
-func (j mistake) recover(fsys afero.Fs, path string) (target.Recovered, error) {
-	records, good, size, err := j.load(fsys, path)
+func (f form) recover(j mistake, fsys afero.Fs, path string) (target.Recovered, error) {
+	records, good, size, err := f.load(j, fsys, path)
 	if err != nil {
 		return target.Recovered{}, err
 	}

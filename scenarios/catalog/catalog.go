@@ -2,8 +2,8 @@
 // contract that it is held to.
 //
 // "reference" and "reference-watermark" are package journal under its two contracts.
-// "lines" is the small line journal of package broken, right as it is; a planted bug is that
-// journal with one mistake.
+// "lines", "sums" and "snapshot" are the small journals of package broken, right as they are; a
+// planted bug is one of them with one mistake.
 package catalog
 
 import (
@@ -25,17 +25,16 @@ type Entry struct {
 
 // Subjects are all entries, the reference first.
 func Subjects() []Entry {
-	return append(references(), Entry{
-		Name:     "lines",
-		What:     "a small line journal without checksums; --bug plants its mistakes in it",
-		Contract: oracle.Lines(),
-		Subject:  broken.Subject(""),
-	})
+	all := references()
+	for _, b := range broken.Bases() {
+		all = append(all, Entry{Name: b.Name, What: b.What + "; --bug plants mistakes in it", Contract: b.Contract, Subject: b.Subject("")})
+	}
+	return all
 }
 
-// Find looks an entry up by name. With a bug it is the small line journal with that mistake,
-// under contract lines, whatever the name; it keeps the name, so that a saved failure finds
-// it again. The error says which names there are.
+// Find looks an entry up by name. With a bug it is the small journal that the mistake is made in,
+// under that journal's contract, whatever the name; it keeps the name, so that a saved failure
+// finds it again. The error says which names there are.
 func Find(name, bug string) (Entry, error) {
 	e, err := find(name)
 	if err != nil || bug == "" {
@@ -45,8 +44,8 @@ func Find(name, bug string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e.What = "the small line journal with one mistake: " + b.What
-	e.Contract = oracle.Lines()
+	e.What = "the journal " + b.Base + " with one mistake: " + b.What
+	e.Contract = broken.Contract(bug)
 	e.Subject = broken.Subject(bug)
 	e.Subject.Name = name
 	return e, nil

@@ -116,8 +116,11 @@ func event(record []byte) (journal.Event, error) {
 		return journal.Event{}, fmt.Errorf("record %.40q: want a JSON object that begins with its type", record)
 	}
 	e := journal.Event{Type: string(rest[:end])}
-	if rest = rest[end+1:]; rest[0] == ',' {
+	switch rest = rest[end+1:]; {
+	case rest[0] == ',':
 		e.Payload = append([]byte{'{'}, rest[1:]...)
+	case string(rest) != "}":
+		return journal.Event{}, fmt.Errorf("record %.40q: want a JSON object and nothing behind it", record)
 	}
 	return e, nil
 }

@@ -43,7 +43,7 @@ type Config struct {
 	Subject  target.Subject
 	Bug      string // for reports only: the mistake planted in Subject
 	Contract oracle.Contract
-	Models   []crash.Model // empty: crash.Default()
+	Models   []crash.Model // empty: DefaultModels
 	Tear     int           // 0: each model's own
 	Seed     uint64
 	Steps    int              // length of the random workload
@@ -104,10 +104,21 @@ func CheckPlan(p faultfs.Plan) error {
 // ErrInterrupted is returned with a partial report when the context ended.
 var ErrInterrupted = errors.New("interrupted")
 
+// DefaultModels are the models that a contract is held to if nobody asks for others:
+// [crash.Default], but for a file that is replaced as a whole without posix-worst. There a rename
+// may be torn, which no file system does and no such journal can survive.
+func DefaultModels(c oracle.Contract) []crash.Model {
+	models := crash.Default()
+	if c.NoTail {
+		models = slices.DeleteFunc(models, func(m crash.Model) bool { return m == crash.PosixWorst })
+	}
+	return models
+}
+
 // fill puts the defaults in.
 func (c *Config) fill() {
 	if len(c.Models) == 0 {
-		c.Models = crash.Default()
+		c.Models = DefaultModels(c.Contract)
 	}
 	def := func(v *int, d int) {
 		if *v == 0 {

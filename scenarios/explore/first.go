@@ -82,7 +82,7 @@ func (j *judge) lookup(p workload.Program) writeLookup {
 	var calls []oracle.Call
 	group := 0
 	for n, s := range p {
-		if s.Kind == workload.Compact {
+		if s.Kind == workload.Compact || s.Kind == workload.Cancel {
 			group++
 		}
 		calls = append(calls, j.callsOf(s, n, group)...)
@@ -95,7 +95,7 @@ func (j *judge) callsOf(s workload.Step, n, group int) []oracle.Call {
 	var calls []oracle.Call
 	for i, rec := range s.Records {
 		c := oracle.Call{Record: j.encode(rec)}
-		if s.Kind == workload.Compact {
+		if s.Kind == workload.Compact || s.Kind == workload.Cancel {
 			c.Marker, c.Group = [...]string{"compacted", "world_state", "turn_context"}[i], group
 		}
 		if s.Kind == workload.Together && j.subject.Concurrent {

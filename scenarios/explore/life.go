@@ -24,6 +24,7 @@ type entry struct {
 	synced   int
 	acked    int
 	kept     int
+	dropped  int  // a compaction that was given up
 	unsure   int  // the first sync that completed after the call began
 	buffered bool // the call wrote nothing: a later sync writes
 }
@@ -89,7 +90,7 @@ func newLife(hist *crash.History, first int, prior []entry, lookup writeLookup) 
 		}
 		if m.Event == workload.Called {
 			at[m.N] = len(l.w)
-			l.w = append(l.w, entry{call: lookup(m.N), called: n, returned: never, failed: never, synced: never, acked: never, kept: never, unsure: never})
+			l.w = append(l.w, entry{call: lookup(m.N), called: n, returned: never, failed: never, synced: never, acked: never, kept: never, dropped: never, unsure: never})
 			continue
 		}
 		if e := at[m.N]; e < len(l.w) {
@@ -126,6 +127,8 @@ func (e *entry) mark(ev workload.Event, n int) {
 		e.failed = n
 	case workload.Acked:
 		e.acked = min(e.acked, n)
+	case workload.Dropped:
+		e.dropped = n
 	case workload.Called, workload.Reached:
 	}
 }
@@ -136,7 +139,7 @@ func inherit(records [][]byte, calls []oracle.Call) []entry {
 	w := make([]entry, 0, len(records)+1)
 	next := 0
 	for _, r := range records {
-		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never, unsure: never}
+		e := entry{call: oracle.Call{Record: r}, called: -1, returned: -1, failed: never, synced: never, acked: never, kept: never, dropped: never, unsure: never}
 		for k := range calls { // in order, but for calls that were made at the same time
 			i := (next + k) % len(calls)
 			if string(calls[i].Record) != string(r) {
@@ -168,6 +171,7 @@ func (l *life) promise(cut crash.Cut, d oracle.Domain, exact bool) oracle.Promis
 		}
 		c := e.call
 		c.Failed = e.failed < cut.At && e.acked >= cut.At // a sync that failed may be followed by one that acknowledges
+		c.Cancelled = e.dropped < cut.At
 		c.Synced = e.synced < cut.At
 		c.Unsure = c.Failed || e.unsure < cut.At && (e.returned >= cut.At || e.buffered && e.acked >= cut.At)
 		if c.Together != 0 {
@@ -196,7 +200,7 @@ func (l *life) standing(cut crash.Cut) uint64 {
 			break
 		}
 		bits := uint64(1)
-		for b, at := range [...]int{e.failed, e.returned, e.synced, e.acked, e.kept, e.unsure} {
+		for b, at := range [...]int{e.failed, e.returned, e.synced, e.acked, e.kept, e.unsure, e.dropped} {
 			if at < cut.At {
 				bits |= 2 << b
 			}

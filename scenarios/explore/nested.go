@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 
 	"github.com/unplug-go/unplug/faultfs/crash"
 	"github.com/unplug-go/unplug/scenarios/report"
@@ -40,7 +41,9 @@ type nest struct {
 	file  string
 	seed  uint64
 	tear  int
-	rates map[string][2]float64 // share of recoveries that are cut, by outermost model and level
+	// wildest is the model that cuts what a kill left: no wilder one than the run's own.
+	wildest crash.Model
+	rates   map[string][2]float64 // share of recoveries that are cut, by outermost model and level
 }
 
 // run judges a case and what is nested in it.
@@ -120,7 +123,8 @@ func (n *nest) one(res *caseResult, c *caseOf, level int) {
 }
 
 // modelsAfter are the models that crash a life, by how it began. A kill keeps what was not
-// synced, so a power cut behind it shows what the reopening should have synced.
+// synced, so a power cut behind it shows what the reopening should have synced; it does no more
+// than the models of the run let it do.
 func (n *nest) modelsAfter(l *life) []crash.Model {
 	if !l.kill {
 		m, err := crash.ParseModel(l.model)
@@ -132,7 +136,20 @@ func (n *nest) modelsAfter(l *life) []crash.Model {
 		}
 		return []crash.Model{m, crash.Kill}
 	}
-	return []crash.Model{crash.Synced, crash.PosixWorst}
+	if n.wildest == crash.Synced {
+		return []crash.Model{crash.Synced}
+	}
+	return []crash.Model{crash.Synced, n.wildest}
+}
+
+// wildest is the model of a run that lets a power cut do the most; synced is the least.
+func wildest(models []crash.Model) crash.Model {
+	for _, m := range []crash.Model{crash.PosixWorst, crash.Writeback, crash.Ext4OOO, crash.OwnPage, crash.Ext4Ordered, crash.Contiguous, crash.Prefix} {
+		if slices.Contains(models, m) {
+			return m
+		}
+	}
+	return crash.Synced
 }
 
 // chosen draws whether the recovery of a case is cut: the same for the same seed and case.

@@ -72,6 +72,7 @@ func readerScene(ctx context.Context, on *stage) error {
 	for _, r := range s.cfg.Subject.Readers {
 		s.perform(readingsOf(pics, r, donePlain))
 	}
+	s.perform(readingsOf(pics, target.Reader{Name: openName}, donePlain))
 	groups = append(groups, s.chunked(pics), s.everySize(pics), s.readFaults(pics), s.openFaults(pics), s.growths(pics[0]))
 	if second := pics[min(1, len(pics)-1)]; second.file.Damage == "" && second.made == "" {
 		groups = append(groups, s.growths(second))

@@ -120,7 +120,7 @@ func (j *viewer) opened(fsys *faultfs.FS, p workload.Program) openTry {
 	return a
 }
 
-// opening opens a picture for writing while a look at it fails. An open that fails so must
+// opening opens a picture for writing while a look at it fails, or with no fault. An open that fails so must
 // have changed nothing but what it would have changed with no fault: the repair that it had
 // begun. One that succeeds must know all records.
 func (j *viewer) opening(p *picture, rules []faultfs.Rule) []oracle.Violation {
@@ -134,17 +134,21 @@ func (j *viewer) opening(p *picture, rules []faultfs.Rule) []oracle.Violation {
 	whole := j.openedWhole(p)
 	now := mem.Image()
 	after := j.tell(j.readers()[0], faultfs.New(faultfs.NewMem(now), faultfs.WithOpLimit(opBudget+4*int(p.size))))
+	failed := "a read failed, and "
+	if len(rules) == 0 {
+		failed = "with no fault, "
+	}
 	switch {
 	case a.hung || a.end != nil:
-		v.Add("UP213", "a read failed, and an open for writing did not come to an end", want, []string{"it panicked, or did not return"})
+		v.Add("UP213", failed+"an open for writing did not come to an end", want, []string{"it panicked, or did not return"})
 	case !a.opened && now.Hash() != p.image.Hash() && !isPrefix(a.changed, whole.changed):
-		v.Add("UP208", "a read failed, and the open for writing that failed with it changed the files", want, a.changed)
+		v.Add("UP208", failed+"the open for writing that failed with it changed the files", want, a.changed)
 	case !a.opened && !keeps(p.whole, after):
-		v.Add("UP208", "a read failed, and after the open for writing that failed with it recovery says something else", p.whole.words(), after.words())
+		v.Add("UP208", failed+"after the open for writing that failed with it recovery says something else", p.whole.words(), after.words())
 	case a.opened && p.whole.class == oracle.Corrupt:
-		v.Add("UP208", "a read failed, and an open for writing accepts a log that Recover refuses as damaged", want, a.changed)
+		v.Add("UP208", failed+"an open for writing accepts a log that Recover refuses as damaged", want, a.changed)
 	case a.opened && !builds(p.whole, after, j.encode(record), len(a.failures) == 0):
-		v.Add("UP208", "a read failed, an open for writing went on all the same, and records are lost", append(p.whole.words(), "and what was appended"), after.words())
+		v.Add("UP208", failed+"an open for writing went on all the same, and records are lost", append(p.whole.words(), "and what was appended"), after.words())
 	}
 	return v.Violations
 }

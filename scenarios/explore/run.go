@@ -170,7 +170,7 @@ func (r *run) walks(first *life, all []place) ([]*walk, error) {
 // nest plans the crashes of recoveries: the budgets are shared out evenly over the models, so
 // that the many torn bytes of one model do not crowd out the few states of another.
 func (r *run) nest(ctx context.Context, seed uint64, walks []*walk) *nest {
-	n := &nest{ctx: ctx, judge: r.judge, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear, rates: map[string][2]float64{}}
+	n := &nest{ctx: ctx, judge: r.judge, file: r.cfg.Subject.File(), seed: seed, tear: r.cfg.Tear, wildest: wildest(r.cfg.Models), rates: map[string][2]float64{}}
 	share := func(budget int, of float64) float64 {
 		return min(1, float64(budget)/float64(len(walks))/max(of, 1))
 	}

@@ -30,6 +30,7 @@ func scenes() []scene {
 		{"handles", "schedules", handleScene, replayHandles},
 		{"readers", "readings", readerScene, replayReading},
 		{"together", "concurrent states", togetherScene, replayTogether},
+		{"contents", "records", contentScene, replayContent},
 	}
 }
 

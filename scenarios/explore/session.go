@@ -77,7 +77,7 @@ func (x *Session) safely(f func() error) (err error) {
 
 // Do performs a step. An error is the subject's: it has no reason for one.
 func (x *Session) Do(s workload.Step) error {
-	if s.Kind == workload.Compact {
+	if s.Kind == workload.Compact || s.Kind == workload.Cancel {
 		x.group++
 	}
 	x.calls = append(x.calls, x.judge.callsOf(s, 0, x.group)...)

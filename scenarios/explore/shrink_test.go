@@ -21,14 +21,17 @@ import (
 func found(t *testing.T, bug, rule string) *report.Finding {
 	t.Helper()
 	cfg := explore.Config{
-		Subject: broken.Subject(bug), Bug: bug, Contract: oracle.Lines(), Seed: 1, Steps: 40,
-		MaxStates: 1000, Levels: -1, Damages: 100, Scenes: []string{}, Workers: 2,
+		Subject: broken.Subject(bug), Bug: bug, Contract: broken.Contract(bug), Seed: 1, Steps: 40,
+		MaxStates: 1000, Levels: -1, Damages: 400, Scenes: []string{}, Workers: 2,
 	}
-	if scene := sceneFor(rule); scene != "" {
+	if scene := sceneFor(bug, rule); scene != "" {
 		cfg.NoCrash, cfg.Damages, cfg.Scenes = true, -1, []string{scene}
 	}
-	if bug == broken.CutNotSynced { // it takes a crash of the recovery
+	switch bug { // it takes a crash of the recovery
+	case broken.CutNotSynced:
 		cfg.Levels, cfg.Lives, cfg.Steps, cfg.Models = 1, 2000, 16, []crash.Model{crash.Ext4OOO}
+	case broken.NoSyncAtOpen, broken.WatermarkCached:
+		cfg.Levels, cfg.Lives, cfg.Steps = 1, 400, 16
 	}
 	rep := run(t, cfg)
 	for i := range rep.Violations {
@@ -41,7 +44,13 @@ func found(t *testing.T, bug, rule string) *report.Finding {
 }
 
 // sceneFor is the scene that breaks a rule which no crash of the workload breaks.
-func sceneFor(rule string) string {
+func sceneFor(bug, rule string) string {
+	switch bug {
+	case broken.Surrogate:
+		return "contents"
+	case broken.EmptyIsNew:
+		return "readers"
+	}
 	return map[string]string{"UP209": "faults", "UP212": "handles", "UP213": "readers"}[rule]
 }
 
@@ -51,14 +60,14 @@ func TestEveryMistakeShrinks(t *testing.T) {
 	for _, b := range broken.Bugs() {
 		t.Run(b.Name, func(t *testing.T) {
 			f := found(t, b.Name, b.Rule)
-			small, info, err := explore.Shrink(t.Context(), broken.Subject(b.Name), oracle.Lines(), f.File, explore.ShrinkOptions{Workers: 2})
+			small, info, err := explore.Shrink(t.Context(), broken.Subject(b.Name), broken.Contract(b.Name), f.File, explore.ShrinkOptions{Workers: 2})
 			require.NoError(t, err)
 			t.Logf("%s (%d judged)\n%s", info, info.Judged, small)
 			assert.LessOrEqual(t, len(small.Program), 8)
-			assert.LessOrEqual(t, len(small.Cuts), len(f.File.Cuts))
+			assert.LessOrEqual(t, len(small.Program)+len(small.Cuts), len(f.File.Program)+len(f.File.Cuts))
 			again, err := report.ParseRepro(small.String())
 			require.NoError(t, err)
-			res, err := explore.Replay(broken.Subject(b.Name), oracle.Lines(), again)
+			res, err := explore.Replay(broken.Subject(b.Name), broken.Contract(b.Name), again)
 			require.NoError(t, err)
 			require.NotNil(t, res.Expected, "the shrunk file must show %s again", b.Rule)
 		})

@@ -194,6 +194,7 @@ func (m *meeting) count(ops []trace.Op) {
 			continue
 		}
 		switch mark.Event {
+		case workload.Dropped:
 		case workload.Called:
 			m.appends++
 			open[mark.N] = false

@@ -66,6 +66,9 @@ func checkOrder(v *Verdict, p Promise, o Outcome, m matching) {
 		}
 	}
 	switch {
+	case where >= 0 && p.Calls[where].Cancelled:
+		v.Add("UP210", fmt.Sprintf("compaction %d was given up before its commit point, and its marker is there", p.Calls[where].Group),
+			want, []string{Word(got)})
 	case where >= 0 && p.Calls[where].Marker != "":
 		c := p.Calls[where]
 		v.Add("UP210", fmt.Sprintf("marker %s of compaction %d stands where %s was due", c.Marker, c.Group, dueMarker(p, m)),

@@ -23,7 +23,7 @@ func match(calls []Call, records [][]byte) matching {
 	m := matching{index: make([]int, 0, len(records)), bad: -1}
 	next := 0
 	for i, r := range records {
-		for next < len(calls) && !bytes.Equal(calls[next].Record, r) && calls[next].Failed {
+		for next < len(calls) && (calls[next].Cancelled || !bytes.Equal(calls[next].Record, r) && calls[next].Failed) {
 			next++
 		}
 		if next == len(calls) || !bytes.Equal(calls[next].Record, r) {
@@ -60,7 +60,7 @@ func matchLoosely(calls []Call, records [][]byte) matching {
 func follows(calls []Call, used []bool, first int, record []byte) int {
 	var due []int // calls that are not there yet and must not be passed over by every other
 	for n := first; n < len(calls); n++ {
-		if used[n] {
+		if used[n] || calls[n].Cancelled {
 			continue
 		}
 		c := &calls[n]

@@ -24,6 +24,8 @@ type Call struct {
 	// From and To are the ops at which a call of a group began and returned (math.MaxInt: it
 	// has not): one that returned before another began stands in front of it.
 	From, To int
+	// Cancelled: a compaction that was given up before its commit point: it must not show.
+	Cancelled bool
 	// Marker is the record's part in a compaction ("compacted", "world_state",
 	// "turn_context"), or empty.
 	Marker string

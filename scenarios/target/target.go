@@ -31,6 +31,12 @@ type Compactor interface {
 	Compact(compacted, worldState, turnContext []byte) error
 }
 
+// Canceler is a journal whose compaction can be given up before its commit point. After nil,
+// nothing of the compaction may show.
+type Canceler interface {
+	CancelCompact(compacted []byte) error
+}
+
 // Rotator is a journal whose user may begin a new segment.
 type Rotator interface {
 	Rotate() error

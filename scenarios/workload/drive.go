@@ -131,6 +131,8 @@ func (d *Driver) Do(s Step) error {
 		return d.compact(s.Records)
 	case Rotate:
 		return d.rotate()
+	case Cancel:
+		return d.cancel(s.Records[0])
 	case Together:
 		return d.together(s.Records)
 	default:
@@ -208,6 +210,23 @@ func (d *Driver) rotate() error {
 	d.note("rotate", Called)
 	err := r.Rotate()
 	d.note("rotate", outcome(err))
+	return err
+}
+
+func (d *Driver) cancel(record []byte) error {
+	n := d.next
+	d.next++
+	c, ok := d.journal.(target.Canceler)
+	if !ok {
+		return nil
+	}
+	d.noteAppend(n, Called)
+	err := c.CancelCompact(d.Encoded(record))
+	if err != nil {
+		d.noteAppend(n, Failed)
+	} else {
+		d.noteAppend(n, Dropped)
+	}
 	return err
 }
 

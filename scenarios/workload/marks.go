@@ -17,6 +17,8 @@ const (
 	Failed   Event = "failed"
 	Acked    Event = "acked"
 	Reached  Event = "reached"
+	// Dropped: a compaction was given up; its marker must not show.
+	Dropped Event = "dropped"
 )
 
 // Mark is a note of the driver: "append 7 called", "open returned", "marker compacted reached".
@@ -60,7 +62,7 @@ func ParseMark(text string) (Mark, bool) {
 	}
 	m.Event = Event(rest)
 	switch m.Event {
-	case Called, Returned, Failed, Acked:
+	case Called, Returned, Failed, Acked, Dropped:
 		return m, true
 	default:
 		return Mark{}, false

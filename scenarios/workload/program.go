@@ -11,6 +11,7 @@
 //	together "…" "…"
 //	sync
 //	compact "compacted" "world state" "turn context" replaces "…" "…"
+//	cancel "compacted"
 //	rotate
 //	reopen
 package workload
@@ -37,6 +38,9 @@ const (
 	Sync Kind = "sync"
 	// Compact replaces the history: three marker records (skipped if the journal has no compaction).
 	Compact Kind = "compact"
+	// Cancel begins a compaction and gives it up before its commit point: nothing of it may show
+	// afterwards (skipped if the journal cannot).
+	Cancel Kind = "cancel"
 	// Rotate begins a new segment (skipped if the journal has no rotation of its own).
 	Rotate Kind = "rotate"
 	// Reopen closes the journal and opens it again.
@@ -46,7 +50,7 @@ const (
 // Step is one action.
 type Step struct {
 	Kind     Kind
-	Records  [][]byte // Append: one; Batch, Together: some; Compact: compacted, world state, turn context
+	Records  [][]byte // Append, Cancel: one; Batch, Together: some; Compact: compacted, world state, turn context
 	Replaces [][]byte // Compact: the history that the first record puts in place of the old
 }
 
@@ -81,11 +85,13 @@ func (p Program) String() string {
 	return b.String()
 }
 
-// Records is how many records the program appends.
+// Records is how many records the program appends; one that is given up with its compaction is none.
 func (p Program) Records() int {
 	n := 0
 	for _, s := range p {
-		n += len(s.Records)
+		if s.Kind != Cancel {
+			n += len(s.Records)
+		}
 	}
 	return n
 }
@@ -118,7 +124,7 @@ func ParseStep(line string) (Step, error) {
 func (s Step) check() error {
 	n, want := len(s.Records), ""
 	switch s.Kind {
-	case Append:
+	case Append, Cancel:
 		if n != 1 {
 			want = "one record"
 		}
@@ -135,7 +141,7 @@ func (s Step) check() error {
 			want = "three records (compacted, world state, turn context)"
 		}
 	default:
-		return fmt.Errorf("unknown step %q: want append, batch, together, sync, compact, rotate or reopen", string(s.Kind))
+		return fmt.Errorf("unknown step %q: want append, batch, together, sync, compact, cancel, rotate or reopen", string(s.Kind))
 	}
 	if want != "" {
 		return fmt.Errorf("step %s has %d records, want %s", s.Kind, n, want)

@@ -23,7 +23,7 @@ func Random(seed uint64, n int) Program {
 	return p
 }
 
-// kindAt draws the kind of step i of n. Five places are fixed, so that short programs too
+// kindAt draws the kind of step i of n. Six places are fixed, so that short programs too
 // have every kind.
 func kindAt(rng *rand.Rand, i, n int) Kind {
 	if n >= 8 {
@@ -38,6 +38,8 @@ func kindAt(rng *rand.Rand, i, n int) Kind {
 			return Reopen
 		case n * 3 / 4:
 			return Sync
+		case n * 7 / 8:
+			return Cancel
 		}
 	}
 	switch d := rng.IntN(40); {
@@ -83,6 +85,9 @@ func (g *generator) step(k Kind) Step {
 		}
 	case Compact:
 		s = g.compaction()
+	case Cancel:
+		s.Records = g.compaction().Records[:1]
+		g.next -= 2
 	case Sync, Rotate, Reopen, Together:
 	}
 	return s

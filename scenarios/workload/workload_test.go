@@ -34,7 +34,7 @@ func TestRandomIsWhole(t *testing.T) {
 				seen[string(r)] = true
 			}
 		}
-		if len(kinds) != 5 {
+		if len(kinds) != 6 {
 			t.Fatalf("kinds %v", kinds)
 		}
 	})

@@ -117,10 +117,14 @@ func sync(fsys afero.Fs, name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Add takes a note.
-func (n *Notebook) Add(note []byte) {
+// Add takes a note of one line.
+func (n *Notebook) Add(note []byte) error {
+	if bytes.IndexByte(note, '\n') >= 0 {
+		return errors.New("a note is one line")
+	}
 	n.unsent = append(append(n.unsent, format(n.next, note)...), '\n')
 	n.next++
+	return nil
 }
 
 // Flush makes every note that was added durable.
