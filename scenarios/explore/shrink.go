@@ -45,9 +45,12 @@ type Shrunk struct {
 // String is the outcome in words: "41 → 4 steps; removing any one passes".
 func (s Shrunk) String() string {
 	var b strings.Builder
-	if s.From == s.To {
+	switch {
+	case s.From == 0 && s.To == 0:
+		return "no step is needed: opening is enough"
+	case s.From == s.To:
 		fmt.Fprintf(&b, "%s as found", steps(s.To))
-	} else {
+	default:
 		fmt.Fprintf(&b, "%d → %s", s.From, steps(s.To))
 	}
 	switch {

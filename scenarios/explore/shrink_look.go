@@ -211,6 +211,9 @@ func (x *search) judgeAll(batch []*caseOf, rest []report.Cut) bool {
 			x.err = res.err
 			return true
 		}
+		if slices.ContainsFunc(res.verdict.Violations, func(v oracle.Violation) bool { return hangs(v.Got) }) {
+			x.info.Judged = max(x.info.Judged, x.options.Budget) // each further state would take as long
+		}
 		if slices.ContainsFunc(res.verdict.Violations, x.same) {
 			c := batch[i]
 			c.cut.Choice = c.state.Choice()

@@ -47,5 +47,11 @@ func shrinkFinding(ctx context.Context, cfg Config, f *report.Finding, budget in
 	}
 	f.Text, f.Story, f.Want, f.Got = now.Expected.Text, now.Expected.Story, now.Expected.Want, now.Expected.Got
 	f.File, f.Shrunk = small, info.String()
+	if f.Blame, err = Blame(ctx, cfg.Subject, cfg.Contract, small, budget); err != nil {
+		return err
+	}
+	if f.Blame != "" {
+		small.Comment = append(small.Comment, "blame: "+f.Blame)
+	}
 	return nil
 }
