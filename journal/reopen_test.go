@@ -65,6 +65,41 @@ func TestAFailedSyncAReopeningAndAPowerCut(t *testing.T) {
 	require.Greater(t, fired, 6, "faults that do not strike test nothing")
 }
 
+// A sync of the file that keeps a torn tail fails and drops its pages, and so does the opening.
+// The next one finds that file, and it reads well; when the log is cut, the tail's bytes must be on
+// disk in it all the same, whatever the power does then.
+func TestAKeptTailWhoseSyncFailedIsOnDiskBeforeTheCut(t *testing.T) {
+	before := faultfs.NewMem(image.New())
+	j := open(t, before, options())
+	require.NoError(t, j.Append(user(0)))
+	require.NoError(t, j.Close())
+	whole := read(t, before, logPath)
+	const tail = `{"schema_version":1,"sequence":3,`
+	require.NoError(t, afero.WriteFile(before, logPath, append(whole, tail...), 0o600))
+
+	plan, err := faultfs.ParsePlan("on sync *.tail-* 1 -> fail-clean")
+	require.NoError(t, err)
+	base := before.Image()
+	fsys := faultfs.New(faultfs.NewMem(base), faultfs.WithPlan(plan))
+	_, err = journal.Open(fsys, logPath, options())
+	require.Error(t, err)
+	require.Empty(t, fsys.Unused())
+	require.NoError(t, open(t, fsys, options()).Close())
+	hist := &crash.History{Base: base, Ops: fsys.Log().Ops()}
+	for _, cut := range crash.Epochs(hist.Ops) {
+		space, err := crash.NewSpace(crash.Synced, hist, cut, crash.Options{})
+		require.NoError(t, err)
+		for st := range space.All() {
+			mem := faultfs.NewMem(st.Image)
+			if strings.HasSuffix(string(read(t, mem, logPath)), tail) {
+				continue // it is not cut yet
+			}
+			kept := fmt.Sprintf("%s.tail-%d", logPath, len(whole))
+			require.Equal(t, tail, string(read(t, mem, kept)), st.Why())
+		}
+	}
+}
+
 // Every method answers on a journal that was closed; none waits for a turn that never comes.
 func TestEveryMethodAnswersAfterClose(t *testing.T) {
 	j := open(t, faultfs.NewMem(image.New()), options())

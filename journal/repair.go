@@ -94,6 +94,9 @@ func keepTail(fsys afero.Fs, f afero.File, t *Tail, opt *Options) error {
 			if side, err = sameTail(fsys, path, f, t); side == nil && err == nil {
 				continue
 			}
+			if err == nil { // the sync that should have put it on disk may have failed, and dropped it
+				err = rewrite(fsys, path, 0, t.Length)
+			}
 		} else if err == nil {
 			_, err = io.Copy(side, io.NewSectionReader(fully{f}, t.Offset, t.Length))
 		}
