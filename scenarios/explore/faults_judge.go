@@ -31,6 +31,7 @@ type faultVerdict struct {
 	lied   bool // a sync had lied: what is lost is counted, and is no violation
 	lost   bool
 	hung   bool
+	life   *life
 	broken error // the harness failed
 }
 
@@ -57,12 +58,13 @@ type crossKey struct {
 	image, live image.Hash
 	promise     uint64
 	trace       uint64 // of the last one, whose recovery is crashed too
+	depth       int
 	kill        bool
 	frozen      bool
 }
 
 func (known *inOrder) key(c *caseOf, live *image.Image, deep bool) crossKey {
-	k := crossKey{image: c.state.Image.Hash(), live: live.Hash(), kill: c.promise.Domain == oracle.Kill, frozen: c.life.frozen < c.cut.At}
+	k := crossKey{image: c.state.Image.Hash(), live: live.Hash(), depth: c.life.depth, kill: c.promise.Domain == oracle.Kill, frozen: c.life.frozen < c.cut.At}
 	var h maphash.Hash
 	h.SetSeed(known.seed)
 	for _, call := range c.promise.Calls {
@@ -87,10 +89,8 @@ func (known *inOrder) key(c *caseOf, live *image.Image, deep bool) crossKey {
 // crashes behind the fault leave.
 func (j *judge) consider(ctx context.Context, f *faultRun, known *inOrder) faultVerdict {
 	var v faultVerdict
-	tale := "FAULT (" + planWords(f.plan) + ")"
-	if len(f.plan.Rules) == 0 {
-		tale = "no fault"
-	}
+	tale := f.tale()
+	v.life = f.life
 	add := func(x oracle.Violation, end int) {
 		v.finds = append(v.finds, faultFind{violation: x, story: tale + " · " + strings.Join(tell(f.ops[:end]), " · ")})
 	}
@@ -112,6 +112,17 @@ func (j *judge) consider(ctx context.Context, f *faultRun, known *inOrder) fault
 	}
 	v.broken = j.consequences(ctx, f, known, &v, tale)
 	return v
+}
+
+// tale is how a story begins.
+func (f *faultRun) tale() string {
+	if len(f.plan.Rules) == 0 {
+		return "no fault"
+	}
+	if f.on.from != nil {
+		return "the recovery from a power cut · FAULT (" + planWords(f.plan) + ")"
+	}
+	return "FAULT (" + planWords(f.plan) + ")"
 }
 
 // mistook holds that a read which hands out fewer bytes than were asked for, which is no error,
@@ -249,7 +260,7 @@ func (j *judge) crashed(ctx context.Context, f *faultRun, c *caseOf, v *faultVer
 		}
 	}
 	for _, x := range res.verdict.Violations {
-		f.blame(&x, cuts[0].At)
+		f.blame(&x, cuts[f.life.depth].At)
 		v.finds = append(v.finds, faultFind{x, tale + " · " + story(c, x.Then), cuts})
 	}
 	return len(res.verdict.Violations) == 0

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"github.com/unplug-go/unplug/faultfs"
-	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/faultfs/trace"
-	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
 // faultKind is one way in which calls fail. Its rule is put on every call that it matches, once
@@ -92,13 +90,19 @@ func mustRule(text string) faultfs.Rule {
 
 // sweep are the plans that put every kind of fault on every call of a program.
 type sweep struct {
-	plans []faultfs.Plan
-	kinds int // that met a call
-	calls int // that there were to hit
+	tries []faultTry
+	kinds map[string]bool // that met a call
+	calls int             // that there were to hit
 }
 
-// sweepOf sizes up a program: one run that nothing touches tells which calls there are.
-func (j *judge) sweepOf(p workload.Program) sweep {
+// faultTry is one run to be made.
+type faultTry struct {
+	on   *ground
+	plan faultfs.Plan
+}
+
+// add sizes up a program: one run that nothing touches tells which calls there are.
+func (s *sweep) add(j *judge, g *ground) {
 	kinds := faultKinds()
 	rules := make([]faultfs.Rule, len(kinds))
 	for i, k := range kinds {
@@ -106,31 +110,29 @@ func (j *judge) sweepOf(p workload.Program) sweep {
 	}
 	var ops []trace.Op
 	counts := faultfs.CallsOf(rules, func(plan faultfs.Plan) *faultfs.FS {
-		fsys := faultfs.New(faultfs.NewMem(image.New()), faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget*(1+len(p))))
+		fsys := faultfs.New(faultfs.NewMem(g.base), faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget))
 		within(j.patience, func() {
-			j.goThrough(fsys, p)
+			_, _ = j.goThrough(fsys, g)
 			ops = fsys.Log().Ops()
 		})
 		return fsys
 	})
-	var s sweep
 	calls := map[faultfs.Call]int{}
 	for i, k := range kinds {
 		if counts[i] > 0 {
-			s.kinds++
+			s.kinds[k.rule+k.with+k.next] = true
 		}
 		calls[rules[i].Call] = counts[i]
 		for n := 1; n <= counts[i]; n++ {
 			for _, on := range []bool{false, true} {
 				rules[i].Nth = faultfs.Nth{From: n, On: on}
-				s.plans = append(s.plans, faultfs.Plan{Rules: append([]faultfs.Rule{rules[i]}, k.others(ops, rules[i])...)})
+				s.tries = append(s.tries, faultTry{g, faultfs.Plan{Rules: append([]faultfs.Rule{rules[i]}, k.others(ops, rules[i])...)}})
 			}
 		}
 	}
 	for _, n := range calls {
 		s.calls += n
 	}
-	return s
 }
 
 // others are the further rules of a kind, when its own hits the nth of its calls.
@@ -157,19 +159,19 @@ func (k faultKind) others(ops []trace.Op, own faultfs.Rule) []faultfs.Rule {
 	return []faultfs.Rule{next}
 }
 
-// draw leaves at most n plans of a sweep, in their order: the same for the same seed.
+// draw leaves at most n tries of a sweep, in their order: the same for the same seed.
 func (s *sweep) draw(seed uint64, n int) {
-	if len(s.plans) <= n {
+	if len(s.tries) <= n {
 		return
 	}
 	rng := rand.New(rand.NewPCG(seed, 0xfa017))
-	chosen := rng.Perm(len(s.plans))[:n]
+	chosen := rng.Perm(len(s.tries))[:n]
 	slices.Sort(chosen)
-	plans := make([]faultfs.Plan, n)
+	tries := make([]faultTry, n)
 	for i, at := range chosen {
-		plans[i] = s.plans[at]
+		tries[i] = s.tries[at]
 	}
-	s.plans = plans
+	s.tries = tries
 }
 
 // onlyShort reports whether reads that come in pieces are all that a plan does.

@@ -11,6 +11,7 @@ import (
 
 // faultRun is a run of a program whose calls fail by a plan while the process lives on.
 type faultRun struct {
+	on       *ground
 	plan     faultfs.Plan
 	ops      []trace.Op
 	failures []workload.CallError
@@ -23,18 +24,33 @@ type faultRun struct {
 // opens is how often in a row a journal that cannot be opened is opened again.
 const opens = 2
 
+// ground is what a run begins on: an empty disk, or what a power cut left, a torn tail in it.
+type ground struct {
+	name    string // the word for it in a repro
+	program workload.Program
+	first   int // number of the first record
+	lookup  writeLookup
+	base    *image.Image
+	from    *caseOf // the crash; nil is none
+	found   oracle.Outcome
+}
+
+// fresh is an empty disk.
+func (j *judge) fresh(p workload.Program) *ground {
+	return &ground{name: "workload", program: p, lookup: j.lookup(p), base: image.New()}
+}
+
 // survive performs a program on a layer that breaks it, and closes the journal at the end. The
 // process lives on behind every error.
-func (j *judge) survive(p workload.Program, plan faultfs.Plan) *faultRun {
-	base := image.New()
-	fsys := faultfs.New(faultfs.NewMem(base.Clone()),
-		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget+1000*len(p)), faultfs.WithMarker(j.subject.Marker))
-	f := &faultRun{plan: plan}
+func (j *judge) survive(g *ground, plan faultfs.Plan) *faultRun {
+	fsys := faultfs.New(faultfs.NewMem(g.base),
+		faultfs.WithPlan(plan), faultfs.WithOpLimit(opBudget+1000*len(g.program)), faultfs.WithMarker(j.subject.Marker))
+	f := &faultRun{on: g, plan: plan}
 	var failures []workload.CallError
 	var end *oracle.Outcome
 	var ops []trace.Op
 	if !within(j.patience, func() {
-		failures, end = j.goThrough(fsys, p)
+		failures, end = j.goThrough(fsys, g)
 		ops = fsys.Log().Ops()
 	}) {
 		f.end = &oracle.Outcome{Class: oracle.Hung, Err: "no answer in 30 s"}
@@ -42,11 +58,19 @@ func (j *judge) survive(p workload.Program, plan faultfs.Plan) *faultRun {
 	}
 	f.ops, f.failures, f.end = ops, failures, end
 	f.struck, f.used = fsys.Struck(), fsys.Struck() >= 0
-	if f.end == nil {
-		f.life = newLife(&crash.History{Base: base, Ops: f.ops}, 0, nil, j.lookup(p))
-		if f.used {
-			f.life.forgive()
-		}
+	if f.end != nil {
+		return f
+	}
+	if g.from == nil {
+		f.life = newLife(&crash.History{Base: g.base, Ops: ops}, 0, nil, g.lookup)
+	} else {
+		f.life = j.secondLife(g.from, &crash.History{Base: g.base}, ops, g.found, g.lookup)
+	}
+	f.life.file = j.subject.File()
+	if f.used {
+		f.life.forgive()
+	}
+	if g.from == nil {
 		f.life.findSynced()
 	}
 	return f
@@ -54,8 +78,8 @@ func (j *judge) survive(p workload.Program, plan faultfs.Plan) *faultRun {
 
 // goThrough performs a program to its end: when the journal cannot be opened, it is opened again,
 // and the rest of the program performed on it.
-func (j *judge) goThrough(fsys *faultfs.FS, p workload.Program) (failures []workload.CallError, end *oracle.Outcome) {
-	first, steps := 0, p
+func (j *judge) goThrough(fsys *faultfs.FS, g *ground) (failures []workload.CallError, end *oracle.Outcome) {
+	first, steps := g.first, g.program
 	for refused := 0; refused <= opens; refused++ {
 		d := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend, First: first}
 		failed, end := j.drive(&d, fsys, steps)
@@ -67,7 +91,7 @@ func (j *judge) goThrough(fsys *faultfs.FS, p workload.Program) (failures []work
 		case d.Journal() != nil:
 			end, err := j.close(&d)
 			if err != nil {
-				failures = append(failures, workload.CallError{Call: "close", Step: len(p), Err: err})
+				failures = append(failures, workload.CallError{Call: "close", Step: len(g.program), Err: err})
 			}
 			return failures, end
 		case len(failed) == 0:
@@ -111,7 +135,7 @@ func (l *life) forgive() {
 		}
 	}
 	for i := range l.w {
-		if e := &l.w[i]; e.acked > e.kept {
+		if e := &l.w[i]; e.called >= 0 && e.acked > e.kept {
 			e.kept = never
 		}
 	}

@@ -119,7 +119,7 @@ func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash
 		v.Violations = append(v.Violations, *kept)
 		return
 	}
-	second := j.secondLife(c, pending, write.Log().Ops(), first, record)
+	second := j.secondLife(c, pending, write.Log().Ops(), first, func(int) oracle.Call { return oracle.Call{Record: record} })
 	tape.close(second.hist.Ops, second.first)
 	j.again(c, v, second, mem.Image(), first, record)
 	if len(v.Violations) == 0 {
@@ -155,15 +155,15 @@ func (j *judge) again(c *caseOf, v *oracle.Verdict, second *life, now *image.Ima
 	}
 }
 
-// secondLife is the recovery and the append that followed a crash, as a history that can
+// secondLife is the recovery and the appends that followed a crash, as a history that can
 // be cut. A kill leaves the writes of the life before pending.
-func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, first oracle.Outcome, record []byte) *life {
+func (j *judge) secondLife(c *caseOf, pending *crash.History, ops []trace.Op, first oracle.Outcome, lookup writeLookup) *life {
 	hist := &crash.History{Base: pending.Base, Ops: ops}
 	if len(pending.Ops) > 0 {
 		hist.Ops = append(slices.Clip(pending.Ops), ops...)
 	}
 	prior := inherit(first.Recovered.Records, c.promise.Calls)
-	l := newLife(hist, len(pending.Ops), prior, func(int) oracle.Call { return oracle.Call{Record: record} })
+	l := newLife(hist, len(pending.Ops), prior, lookup)
 	l.chain = append(slices.Clip(c.life.chain), c.cut)
 	l.parent = c
 	if l.tail = first.Recovered.Tail; l.tail.Path == "" {
