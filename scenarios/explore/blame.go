@@ -137,7 +137,8 @@ func (b *blamer) nested(c *caseOf) {
 	pending := c.state.Pending()
 	b.first = len(pending.Ops)
 	b.where = " of the recovery"
-	b.build = func(ops []trace.Op) *life { return j.secondLife(c, pending, ops, first, func(int) oracle.Call { return oracle.Call{Record: j.encode(object)} }) }
+	appended := func(int) oracle.Call { return oracle.Call{Record: j.encode(object)} }
+	b.build = func(ops []trace.Op) *life { return j.secondLife(c, pending, ops, first, appended) }
 }
 
 // aim sets which states are looked at, and for what.
