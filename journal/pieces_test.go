@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -72,6 +74,27 @@ func TestASidecarIsComparedToItsEnd(t *testing.T) {
 	require.NoError(t, j.Close())
 	assert.Equal(t, other, read(t, mem, side))
 	assert.Equal(t, torn[rec.Tail.Offset:], read(t, mem, side+"-2"), "the tail is kept beside it")
+}
+
+// A tail that is longer than the pieces in which it is copied and compared is kept whole, and
+// kept again beside a sidecar from which it differs in its last byte alone.
+func TestALongTailIsKeptWhole(t *testing.T) {
+	whole := read(t, filled(t, 2, false, options()), logPath)
+	for _, n := range []int{32<<10 - 1, 32 << 10, 32<<10 + 1, 100_000} {
+		tail := []byte(strings.Repeat("torn", n/4+1)[:n])
+		side := fmt.Sprintf("%s.tail-%d", logPath, len(whole))
+		mem := with(t, append(slices.Clone(whole), tail...))
+		require.NoError(t, open(t, mem, options()).Close())
+		require.Equal(t, tail, read(t, mem, side), "%d bytes", n)
+
+		other := slices.Clone(tail)
+		other[n-1] ^= 1
+		mem = with(t, append(slices.Clone(whole), tail...))
+		require.NoError(t, afero.WriteFile(mem, side, other, 0o600))
+		require.NoError(t, open(t, mem, options()).Close())
+		require.Equal(t, other, read(t, mem, side), "%d bytes", n)
+		require.Equal(t, tail, read(t, mem, side+"-2"), "%d bytes", n)
+	}
 }
 
 // A consumer's error comes back as it is: it says nothing about damage, nothing is read behind

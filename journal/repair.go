@@ -98,7 +98,7 @@ func keepTail(fsys afero.Fs, f afero.File, t *Tail, opt *Options) error {
 				err = rewrite(fsys, path, 0, t.Length)
 			}
 		} else if err == nil {
-			_, err = io.Copy(side, io.NewSectionReader(fully{f}, t.Offset, t.Length))
+			_, err = io.CopyBuffer(side, io.NewSectionReader(fully{f}, t.Offset, t.Length), pieceOf(t.Length))
 		}
 		if err != nil {
 			return errors.Join(err, closeIf(side))
@@ -128,15 +128,18 @@ func sameTail(fsys afero.Fs, path string, f afero.File, t *Tail) (afero.File, er
 	if err != nil || info.Size() != t.Length {
 		return nil, errors.Join(err, side.Close())
 	}
-	same, err := sameBytes(io.NewSectionReader(fully{side}, 0, t.Length), io.NewSectionReader(fully{f}, t.Offset, t.Length))
+	same, err := sameBytes(io.NewSectionReader(fully{side}, 0, t.Length), io.NewSectionReader(fully{f}, t.Offset, t.Length), t.Length)
 	if err != nil || !same {
 		return nil, errors.Join(err, side.Close())
 	}
 	return side, nil
 }
 
-func sameBytes(a, b io.Reader) (bool, error) {
-	x, y := make([]byte, 32<<10), make([]byte, 32<<10)
+// pieceOf is a buffer to take n bytes through: no more than they are, since most tails are short.
+func pieceOf(n int64) []byte { return make([]byte, min(max(n, 1), 32<<10)) }
+
+func sameBytes(a, b io.Reader, n int64) (bool, error) {
+	x, y := pieceOf(n), pieceOf(n)
 	for {
 		n, errA := io.ReadFull(a, x)
 		m, errB := io.ReadFull(b, y)

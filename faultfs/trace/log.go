@@ -14,18 +14,16 @@ type Log struct {
 	ops []Op
 }
 
-// firstOps is the room that a log begins with: a recovery and one append fit, and growing
-// from one op up would copy them five times.
-const firstOps = 24
+// firstOps is the room that a log begins with. Most logs are that of an open with a repair and
+// of one append behind it, and nearly all of those fit; growing to them from one op up would copy
+// and throw away as much again.
+const firstOps = 32
 
 // Record appends op and returns its number, from 0. The log keeps op.Data as it is: the
 // caller must not change those bytes afterwards.
 func (l *Log) Record(op Op) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ops == nil {
-		l.ops = make([]Op, 0, 4) // many logs are short: spare them the first growth steps
-	}
 	if l.ops == nil {
 		l.ops = make([]Op, 0, firstOps)
 	}

@@ -156,18 +156,18 @@ func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
 		about = w.file
 	}
 	for name, ino := range logFiles(state, w.file) {
-		data, f := state.Bytes(ino), w.live[name]
-		same := commonPrefix(data, f.data)
-		whole := same == int64(len(data))
+		info, _ := state.Stat(ino)
+		f := w.live[name]
+		same := commonPrefix(state, info, f.data)
+		whole := same == info.Size
 		if !whole || !f.lineEnds(same) {
+			data := state.Bytes(ino)
 			e.Clean = false
 			e.Complete = e.Complete && (whole && f.complete(same) || f.lacksLast(data, same))
-		}
-		if !whole && bytes.IndexByte(data[same:], '\n') >= 0 {
-			e.Terminated = true
+			e.Terminated = e.Terminated || bytes.IndexByte(data[same:], '\n') >= 0
 		}
 		if name == about {
-			e.Size = int64(len(data))
+			e.Size = info.Size
 			e.Boundary = tail.Offset <= same && f.boundary(tail.Offset)
 		}
 	}
@@ -179,14 +179,24 @@ func (w *witness) look(state *image.Image, tail target.Tail) oracle.Evidence {
 	return e
 }
 
-func commonPrefix(a, b []byte) int64 {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return int64(i)
+// commonPrefix is how far a file is the same as want. It is read piece by piece, so that a state
+// that differs in nothing costs no copy of the log.
+func commonPrefix(img *image.Image, file image.Info, want []byte) int64 {
+	var piece [1 << 10]byte
+	end := min(file.Size, int64(len(want)))
+	for at := int64(0); at < end; {
+		n := img.ReadAt(file.Ino, piece[:min(end-at, int64(len(piece)))], at)
+		got := piece[:n]
+		if !bytes.Equal(got, want[at:at+int64(n)]) {
+			for i := range got {
+				if got[i] != want[at+int64(i)] {
+					return at + int64(i)
+				}
+			}
 		}
+		at += int64(n)
 	}
-	return int64(n)
+	return end
 }
 
 // liveAt is the image as the program saw it at a cut, an op in flight done in full.

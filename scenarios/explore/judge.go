@@ -87,9 +87,10 @@ func (j *judge) goOn(c *caseOf, res *result, mem *faultfs.Mem, before image.Hash
 	pending := c.state.Pending()
 	tape, watched := j.syncs.tape()
 	write := faultfs.New(mem, append(watched, faultfs.WithOpLimit(opBudget))...)
-	record := j.encode(extraRecord(len(c.life.chain), first.Recovered.Tail.Length))
+	plain := extraRecord(len(c.life.chain), first.Recovered.Tail.Length)
+	record := j.encode(plain)
 	driver := workload.Driver{Subject: j.subject, AckOnAppend: j.contract.AckOn == oracle.AckAppend, First: extra + len(c.life.chain)}
-	step := workload.Step{Kind: workload.Append, Records: [][]byte{extraRecord(len(c.life.chain), first.Recovered.Tail.Length)}}
+	step := workload.Step{Kind: workload.Append, Records: [][]byte{plain}}
 	steps := workload.Program{step}
 	if j.contract.AckOn == oracle.AckSync {
 		steps = append(steps, workload.Step{Kind: workload.Sync})

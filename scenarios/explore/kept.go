@@ -70,9 +70,11 @@ func bytesAt(img *image.Image, name string, tail target.Tail) []byte {
 	if !ok {
 		return nil
 	}
-	data := img.Bytes(ino)
-	if tail.Offset < 0 || tail.Offset+tail.Length > int64(len(data)) {
+	info, _ := img.Stat(ino)
+	if info.Dir || tail.Offset < 0 || tail.Length < 0 || tail.Offset+tail.Length > info.Size {
 		return nil
 	}
-	return data[tail.Offset : tail.Offset+tail.Length]
+	data := make([]byte, tail.Length)
+	img.ReadAt(ino, data, tail.Offset)
+	return data
 }

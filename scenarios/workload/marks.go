@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -33,7 +32,7 @@ type Mark struct {
 func (m Mark) String() string {
 	switch m.What {
 	case "append":
-		return fmt.Sprintf("append %d %s", m.N, m.Event)
+		return "append " + strconv.Itoa(m.N) + " " + string(m.Event)
 	case "marker":
 		return "marker " + m.Name
 	default:
