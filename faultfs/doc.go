@@ -41,8 +41,14 @@
 //	slow TIME             on any call, or after it: done, and its caller has not heard of it
 //	fail-clean fail-ro fail-shutdown fail-false fail-late lied
 //	                      on sync and syncdir, see trace.SyncResult
-//	flip OFF.BIT, nul OFF LEN, delete OFF LEN, badutf8 OFF, duplicate LINE, swap LINE LINE,
-//	bom, crlf             before or after any call: damage to its file, or to another: bom in /a/b
+//	flip OFF.BIT, nul OFF LEN, delete OFF LEN, badutf8 OFF, splice OFF LEN TEXT, truncate OFF,
+//	bom, crlf, duplicate LINE, dropline LINE, swap LINE LINE, repeat LINE LINE, again
+//	                      before or after any call: damage to its file, or to another: bom in /a/b
+//
+// splice puts TEXT in place of LEN bytes: that makes another digit, type or version, a raw newline
+// in a string, half a surrogate pair, or a member that stands twice. repeat puts a copy of the first line
+// in front of the second (one more than there are: behind the last), again the whole content behind
+// itself: a sequence that starts anew.
 //
 // A negative N or OFF counts from the end: "cut -1" loses the last byte. A rule that never
 // fired has tested nothing; [FS.Unused] lists those.

@@ -55,11 +55,14 @@ func drawDamage(t *rapid.T, kind faultfs.DamageKind) faultfs.Damage {
 	switch kind {
 	case faultfs.Flip:
 		d.Off, d.Bit = off.Draw(t, "off"), rapid.Uint8Range(0, 7).Draw(t, "bit")
-	case faultfs.Nul, faultfs.Delete, faultfs.Swap:
+	case faultfs.Nul, faultfs.Delete, faultfs.Swap, faultfs.Repeat:
 		d.Off, d.Len = off.Draw(t, "off"), off.Draw(t, "len")
-	case faultfs.Duplicate, faultfs.BadUTF8:
+	case faultfs.Splice:
+		d.Off, d.Len = off.Draw(t, "off"), off.Draw(t, "len")
+		d.Text = rapid.SampledFrom([]string{"", "x", "in", "->", "# y", "\n", `"`, "\\ud800", "\xff\x00", "é"}).Draw(t, "text")
+	case faultfs.Duplicate, faultfs.DropLine, faultfs.BadUTF8, faultfs.Truncate:
 		d.Off = off.Draw(t, "off")
-	case faultfs.BOM, faultfs.CRLF:
+	case faultfs.BOM, faultfs.CRLF, faultfs.Again:
 	}
 	return d
 }
@@ -122,9 +125,11 @@ func drawPlan(t *rapid.T) faultfs.Plan {
 
 func sampleDamage(kind faultfs.DamageKind) faultfs.Damage {
 	switch kind {
-	case faultfs.Nul, faultfs.Delete, faultfs.Swap:
+	case faultfs.Splice:
+		return faultfs.Damage{Kind: kind, Off: 1, Len: 2, Text: "x"}
+	case faultfs.Nul, faultfs.Delete, faultfs.Swap, faultfs.Repeat:
 		return faultfs.Damage{Kind: kind, Off: 1, Len: 2}
-	case faultfs.Flip, faultfs.Duplicate, faultfs.BadUTF8:
+	case faultfs.Flip, faultfs.Duplicate, faultfs.DropLine, faultfs.BadUTF8, faultfs.Truncate:
 		return faultfs.Damage{Kind: kind, Off: 1}
 	default:
 		return faultfs.Damage{Kind: kind}

@@ -243,13 +243,16 @@ func (p *parser) damage(kind DamageKind) Damage {
 		d.Off, d.Bit = off, uint8(n)
 	case Nul, Delete:
 		d.Off, d.Len = p.number("a byte offset and a length"), p.number("a length in bytes")
-	case Swap:
+	case Splice:
+		d.Off, d.Len = p.number("a byte offset, a length and a text"), p.number("a length in bytes, 0 to put in only")
+		d.Text = p.next("want the text that is put in, in quotes")
+	case Swap, Repeat:
 		d.Off, d.Len = p.number("two line numbers, from 1"), p.number("a second line number, from 1")
-	case Duplicate:
+	case Duplicate, DropLine:
 		d.Off = p.number("a line number, from 1")
-	case BadUTF8:
+	case BadUTF8, Truncate:
 		d.Off = p.number("a byte offset")
-	case BOM, CRLF:
+	case BOM, CRLF, Again:
 	}
 	return d
 }

@@ -91,13 +91,17 @@ func drawDamage(rng *rand.Rand, vouched []byte, detect oracle.Detect) faultfs.Da
 		if d.Kind == faultfs.Delete && detect == oracle.DetectStructure { // the newline, so that two lines are glued
 			d.Off, d.Len = int64(bytes.IndexByte(vouched[d.Off:], '\n'))+d.Off, 1
 		}
-	case faultfs.Duplicate:
+	case faultfs.Duplicate, faultfs.DropLine:
 		d.Off = 1 + rng.Int64N(lines)
-	case faultfs.Swap:
+	case faultfs.Swap, faultfs.Repeat:
 		d.Off, d.Len = 1+rng.Int64N(lines), 1+rng.Int64N(lines)
 	case faultfs.BadUTF8:
 		d.Off = rng.Int64N(n)
-	case faultfs.BOM, faultfs.CRLF:
+	case faultfs.Truncate: // what a crash may leave says nothing of damage
+		d.Kind, d.Off = faultfs.BadUTF8, rng.Int64N(n)
+	case faultfs.Splice:
+		d.Off, d.Len, d.Text = rng.Int64N(n), rng.Int64N(2), `\ud800`
+	case faultfs.BOM, faultfs.CRLF, faultfs.Again:
 	}
 	return d
 }

@@ -227,11 +227,13 @@ func placed(rng *rand.Rand, kind faultfs.DamageKind, data []byte) faultfs.Damage
 	}
 	d := faultfs.Damage{Kind: kind, Bit: uint8(rng.IntN(8))}
 	switch kind {
-	case faultfs.Duplicate, faultfs.Swap:
+	case faultfs.Duplicate, faultfs.DropLine, faultfs.Swap, faultfs.Repeat:
 		d.Off, d.Len = 1+rng.Int64N(lines), 1+rng.Int64N(lines)
-	case faultfs.Flip, faultfs.Nul, faultfs.Delete, faultfs.BadUTF8:
+	case faultfs.Flip, faultfs.Nul, faultfs.Delete, faultfs.BadUTF8, faultfs.Truncate:
 		d.Off, d.Len = rng.Int64N(max(n, 1)), 1+rng.Int64N(16)
-	case faultfs.BOM, faultfs.CRLF:
+	case faultfs.Splice:
+		d.Off, d.Len, d.Text = rng.Int64N(max(n, 1)), rng.Int64N(2), `\ud800`
+	case faultfs.BOM, faultfs.CRLF, faultfs.Again:
 	}
 	return d
 }
