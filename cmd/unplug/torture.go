@@ -22,7 +22,7 @@ import (
 type tortureFlags struct {
 	bug, contract, model, cut, scene, plan, out, baseline, newBaseline string
 	seed                                                               uint64
-	tear, ops, maxStates, levels, procs                                int
+	tear, ops, maxStates, damages, levels, procs                       int
 	duration                                                           time.Duration
 	json, failfast, list, noShrink, weaken                             bool
 }
@@ -74,6 +74,7 @@ to rerun it.`,
 	f.Uint64Var(&t.seed, "seed", 1, "seed of the workload and of every sample")
 	f.DurationVar(&t.duration, "duration", 0, "go on with the next seed until this much time has passed (stops between rounds)")
 	f.IntVar(&t.maxStates, "max-states", explore.DefaultMaxStates, "states per model; above it they are sampled")
+	f.IntVar(&t.damages, "damages", explore.EveryDamage, "damages to the closed log at most: every byte and line by every kind if that is enough (else a small log's, and a sample of the whole one's); 0 does none")
 	f.IntVar(&t.levels, "levels", 2, "how deep crashes nest: 0 does not crash recoveries, 1 does, 2 crashes those recoveries too")
 	f.IntVarP(&t.procs, "parallel", "p", runtime.GOMAXPROCS(0), "workers")
 	f.BoolVar(&t.json, "json", false, "print one JSON object (schema "+report.Schema+")")
@@ -110,7 +111,7 @@ func (a *app) config(subject string, t *tortureFlags) (cfg explore.Config, err e
 	}
 	cfg = explore.Config{
 		Subject: entry.Subject, Bug: t.bug, Contract: entry.Contract, Seed: t.seed, Steps: t.ops,
-		MaxStates: t.maxStates, Levels: t.levels, Workers: t.procs, FailFast: t.failfast,
+		MaxStates: t.maxStates, Damages: t.damages, Levels: t.levels, Workers: t.procs, FailFast: t.failfast,
 	}
 	if t.contract != "" {
 		if cfg.Contract, err = oracle.ParseContract(t.contract); err != nil {
@@ -156,6 +157,7 @@ func (t *tortureFlags) numbers(cfg *explore.Config) error {
 	}{
 		{"--ops", t.ops, 1, 100_000},
 		{"--max-states", t.maxStates, 1, 1_000_000_000},
+		{"--damages", t.damages, 0, 1_000_000_000},
 		{"--levels", t.levels, 0, 2},
 		{"-p", t.procs, 1, 1024},
 	} {
@@ -173,6 +175,9 @@ func (t *tortureFlags) numbers(cfg *explore.Config) error {
 	}
 	if t.levels == 0 {
 		cfg.Levels = -1
+	}
+	if t.damages == 0 {
+		cfg.Damages = -1
 	}
 	return nil
 }

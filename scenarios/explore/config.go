@@ -34,8 +34,9 @@ const (
 	DefaultMaxStates = 40_000 // per model, at level 0
 	DefaultLives     = 4_000  // recoveries whose every op boundary is cut, at level 1
 	DefaultDeep      = 100    // recoveries cut at level 2; about 20 states each
-	DefaultDamages   = 400
-	DefaultProbes    = 2_000 // tries of each scene
+	DefaultDamages   = 2_000  // to closed logs
+	EveryDamage      = 60_000 // enough for every byte and line of a log of 2 KiB, and a sample of a large one
+	DefaultProbes    = 2_000  // tries of each scene
 )
 
 // Config is what to explore. The zero value of a number means its default.
@@ -55,7 +56,7 @@ type Config struct {
 	Levels    int // how deep crashes nest: 0 is the default (2), -1 none
 	Lives     int
 	Deep      int
-	Damages   int      // damages to the closed log; -1 none
+	Damages   int      // damages to closed logs at most: every one that there is, if that is enough; -1 none
 	Probes    int      // tries of each scene; -1 none
 	Scenes    []string // only these scenes; nil: all, empty: none
 	Workers   int      // 0: one

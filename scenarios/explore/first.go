@@ -137,3 +137,14 @@ func (j *judge) finish(d *workload.Driver, fsys *faultfs.FS, p workload.Program)
 	}()
 	return d.Close()
 }
+
+// closedLog is the disk after the workload and a clean close; nil, with a finding, if the
+// subject fails at that.
+func (r *run) closedLog() *image.Image {
+	img, err := closed(r.judge, r.program)
+	if err == nil {
+		return img
+	}
+	r.noCrash(notClosed(err), "close")
+	return nil
+}

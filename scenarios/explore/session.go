@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -173,39 +172,24 @@ func (x *Session) goOn(c *caseOf) error {
 	return x.open(c.state.Image)
 }
 
-// Damage closes the journal, puts one fault into the bytes that the contract says it vouches
-// for, judges the answer, takes the fault out again and reopens. A contract that detects nothing
-// is only reopened.
+// Damage closes the journal, does one damage to the log that the contract says it notices (any
+// damage, if none of a few is one), judges the answer, undoes it and reopens.
 func (x *Session) Damage(rng *rand.Rand) (broken []oracle.Violation, story string, err error) {
 	if err := x.safely(x.driver.Close); err != nil {
 		return nil, "", fmt.Errorf("close: %w", err)
 	}
-	img := x.mem.Image().Clone()
-	if file, d, ok := x.drawDamage(img, rng); ok {
-		whole := x.judge.recover(faultfs.New(faultfs.NewMem(img.Clone())))
-		if broken = x.judge.damaged(img, whole, file, d).violations; len(broken) > 0 {
-			return broken, damageStory(d.String(), file), nil
+	if s := newDamagedLog(x.judge, nil, x.mem.Image().Clone()); s != nil && len(s.slots) > 0 {
+		for range 8 {
+			slot := s.slots[rng.IntN(len(s.slots))]
+			d := slot.kind.at(slot.file, rng.IntN(slot.count))
+			g := s.try(slot.file, d)
+			if len(g.violations) > 0 {
+				return g.violations, damageStory(d.String(), slot.file.name), nil
+			}
+			if g.vouched {
+				break
+			}
 		}
 	}
 	return nil, "", x.safely(func() error { return x.driver.Do(workload.Step{Kind: workload.Reopen}) })
-}
-
-// drawDamage picks a byte in front of the last line of the log.
-func (x *Session) drawDamage(img *image.Image, rng *rand.Rand) (file string, d faultfs.Damage, ok bool) {
-	file = x.judge.subject.File()
-	ino, there := img.Lookup(file)
-	if info, _ := img.Stat(ino); !there || info.Dir || x.judge.contract.Detect == oracle.DetectNothing {
-		return "", d, false
-	}
-	data := img.Bytes(ino)
-	vouched := int64(bytes.LastIndexByte(bytes.TrimSuffix(data, []byte("\n")), '\n') + 1)
-	if vouched == 0 {
-		return "", d, false
-	}
-	d = faultfs.Damage{Kind: faultfs.Nul, Off: rng.Int64N(vouched), Len: 1}
-	if x.judge.contract.Detect == oracle.DetectBytes {
-		d = faultfs.Damage{Kind: faultfs.Flip, Off: d.Off, Bit: uint8(rng.IntN(8))}
-	}
-	_, err := d.Apply(data)
-	return file, d, err == nil
 }

@@ -26,6 +26,12 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	if c.Nested == nil {
 		c.Nested = []Nested{}
 	}
+	if c.Damage.Kinds == nil {
+		c.Damage.Kinds = []DamageKind{}
+	}
+	if c.Damage.Logs == nil {
+		c.Damage.Logs = []DamagedLog{}
+	}
 	if c.Scenes == nil {
 		c.Scenes = []Scene{}
 	}

@@ -66,16 +66,6 @@ type Nested struct {
 	All    bool `json:"exhaustive"` // every recovery, each at the end of every epoch and (kill) at every op, with at most 16 states a cut
 }
 
-// Damage grades recoveries of a cleanly closed log with damaged bytes.
-type Damage struct {
-	Tried   int `json:"tried"`
-	Other   int `json:"other"`   // another error, a panic, no answer
-	Refused int `json:"refused"` // answered with a corruption error
-	Tail    int `json:"tail"`    // a tail was reported, and what is before it returned
-	Exact   int `json:"exact"`   // everything was returned all the same
-	Silent  int `json:"silent"`  // fewer or other records, without a word
-}
-
 // Scene counts what was tried beside crashing the workload: faults, handles, readers.
 type Scene struct {
 	Name    string `json:"name"`

@@ -138,14 +138,7 @@ func (p *printer) reached(r *Report) {
 		p.field("nested", fmt.Sprintf("level %d: %s of %s recoveries crashed in their turn, %s · %s states, %s unique%s",
 			n.Level, group(n.Lives), group(n.Of), how, group(n.States), group(n.Unique), bad))
 	}
-	if d := r.Coverage.Damage; d.Tried > 0 {
-		line := fmt.Sprintf("%s tried: %s refused, %s reported as a tail, %s returned whole, %s silent",
-			group(d.Tried), group(d.Refused), group(d.Tail), group(d.Exact), group(d.Silent))
-		if d.Other > 0 {
-			line += fmt.Sprintf(", %s answered otherwise", group(d.Other))
-		}
-		p.field("damage", line)
-	}
+	p.damage(&r.Coverage.Damage)
 	for i := range r.Coverage.Scenes {
 		p.field(r.Coverage.Scenes[i].Name, scene(&r.Coverage.Scenes[i]))
 	}

@@ -44,7 +44,16 @@ func failing() *report.Report {
 		Coverage: report.Coverage{
 			Cuts: 812, Reached: 800, Kinds: map[string]int{"torn": 120, "before-barrier": 96, "odd": 1}, Never: []string{"mid-compaction"},
 			Nested: []report.Nested{{Level: 1, Lives: 2500, Of: 2500, States: 48_112, Unique: 9120, All: true}, {Level: 2, Lives: 100, Of: 8123, States: 2011, Unique: 1700}},
-			Damage: report.Damage{Tried: 400, Refused: 380, Tail: 12, Exact: 7, Silent: 1},
+			Damage: report.Damage{
+				Grades:  report.Grades{Tried: 401, Refused: 380, Tail: 12, Exact: 7, Silent: 1, Other: 1, Bad: 2},
+				Excused: report.Grades{Tried: 3000, Refused: 2900, Tail: 98, Over: 2},
+				Unique:  3100,
+				Kinds: []report.DamageKind{
+					{Kind: "flip", Of: 400, Grades: report.Grades{Tried: 300, Refused: 299, Silent: 1}, Excused: report.Grades{Tried: 100, Tail: 98, Over: 2}},
+					{Kind: "again", Of: 1, Excused: report.Grades{Tried: 1, Refused: 1}},
+				},
+				Logs: []report.DamagedLog{{Log: "small", Bytes: 1812, Tried: 3000, Of: 3000}, {Log: "whole", Bytes: 31_000, Tried: 401, Of: 310_000}},
+			},
 		},
 		Survived: "prefix",
 		Notes:    []string{"could not save UP203: the disk is full"},
