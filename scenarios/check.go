@@ -54,10 +54,7 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 			t.Skip(d.Skipped)
 		}
 	}
-	if d := rep.Coverage.Damage; d.Tried > 0 {
-		t.Logf("%d damages tried: %d refused, %d reported as a tail, %d returned whole, %d silent, %d answered otherwise (seed %d)",
-			d.Tried, d.Refused, d.Tail, d.Exact, d.Silent, d.Other, rep.Seed)
-	}
+	logDamage(t, rep)
 	if cfg.NoCrash {
 		return
 	}
@@ -67,6 +64,18 @@ func check(t *testing.T, s *settings, cfg explore.Config) {
 		if m.Refused > 0 {
 			t.Logf("REFUSED: %d legal crash states of model %s do not open; contract %s accepts that", m.Refused, m.Model, rep.Contract)
 		}
+	}
+}
+
+// logDamage says what became of damaged logs.
+func logDamage(t *testing.T, rep *report.Report) {
+	t.Helper()
+	d := rep.Coverage.Damage
+	for _, l := range d.Logs {
+		t.Logf("%s log of %d bytes: %d of %d damages (seed %d)", l.Log, l.Bytes, l.Tried, l.Of, rep.Seed)
+	}
+	for _, k := range d.Kinds {
+		t.Logf("damage %s", k.String())
 	}
 }
 

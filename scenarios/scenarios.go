@@ -95,7 +95,8 @@ func With(c Contract) Option { return func(s *settings) { s.cfg.Contract = c } }
 // Models sets the persistence models; the default set is that of `unplug torture`.
 func Models(m ...Model) Option { return func(s *settings) { s.cfg.Models = m } }
 
-// Budget bounds the states per model; above it they are sampled, and the log says so.
+// Budget bounds the states per model; above it they are sampled, and the log says so. With a budget,
+// damage to synced bytes is sampled too, unless the log is small.
 func Budget(states int) Option { return func(s *settings) { s.cfg.MaxStates = states } }
 
 // Seed sets the seed of the workload (1 by default) and how many steps it has.
@@ -134,10 +135,7 @@ func Run(t *testing.T, subject Subject, opts ...Option) {
 			check(t, s, cfg)
 		})
 	}
-	t.Run("damage", func(t *testing.T) {
-		if s.cfg.Contract.Detect == oracle.DetectNothing {
-			t.Skip("the contract does not say that damage is noticed (Contract.Detect)")
-		}
+	t.Run("damage", func(t *testing.T) { // what the contract does not vouch for is graded, and breaks nothing
 		cfg := s.cfg
 		cfg.NoCrash, cfg.Scenes = true, []string{}
 		check(t, s, cfg)
@@ -165,6 +163,9 @@ func settingsFor(t *testing.T, subject Subject, opts []Option) *settings {
 	if len(s.cfg.Models) == 0 {
 		s.cfg.Models = explore.DefaultModels(s.cfg.Contract)
 	}
+	if s.cfg.MaxStates == 0 { // no budget: everything
+		s.cfg.Damages = explore.EveryDamage
+	}
 	if testing.Short() {
 		s.shorten()
 	}
@@ -188,7 +189,7 @@ func (s *settings) shorten() {
 	short(&s.cfg.MaxStates, explore.DefaultMaxStates)
 	short(&s.cfg.Lives, explore.DefaultLives)
 	short(&s.cfg.Deep, explore.DefaultDeep)
-	short(&s.cfg.Damages, explore.DefaultDamages)
+	s.cfg.Damages = explore.DefaultDamages / 10
 	short(&s.cfg.Probes, explore.DefaultProbes)
 }
 

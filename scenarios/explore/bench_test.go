@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/unplug-go/unplug/faultfs/crash"
@@ -57,6 +58,40 @@ func BenchmarkEightAppends(b *testing.B) {
 		Models: []crash.Model{crash.Prefix}, Levels: -1, Damages: -1, Scenes: []string{}, Workers: 1, MaxStates: 1 << 30,
 	}
 	benchmark(b, cfg)
+}
+
+// BenchmarkDamage does everything to a log of 2 KiB that damage can do: every byte and every line,
+// by every kind. The target is under 20 seconds.
+func BenchmarkDamage(b *testing.B) {
+	for name, records := range map[string]int{"lines": 21, "reference": 7} {
+		b.Run(name, func(b *testing.B) {
+			e, err := catalog.Find(name, "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			var p workload.Program
+			for _, s := range workload.Random(1, 200) {
+				if s.Kind == workload.Append && len(s.Records[0]) < 120 && len(p) < records {
+					p = append(p, s)
+				}
+			}
+			tried, unique, size := 0, 0, 0
+			for b.Loop() {
+				rep, err := explore.Run(b.Context(), explore.Config{
+					Subject: e.Subject, Contract: e.Contract, Seed: 1, Program: p, NoCrash: true, Scenes: []string{},
+					Damages: 1 << 30, Workers: runtime.GOMAXPROCS(0),
+				})
+				if err != nil || rep.Failed() || !rep.Coverage.Damage.Logs[0].Complete() {
+					b.Fatal(err, rep)
+				}
+				d := rep.Coverage.Damage
+				tried, unique, size = tried+d.Logs[0].Tried, unique+d.Unique, d.Logs[0].Bytes
+			}
+			b.ReportMetric(float64(tried)/b.Elapsed().Seconds(), "states/s")
+			b.ReportMetric(float64(unique)/b.Elapsed().Seconds(), "unique/s")
+			b.ReportMetric(float64(size), "log-bytes")
+		})
+	}
 }
 
 // benchmark explores cfg again and again, and reports the rate of one core too: it counts the

@@ -66,6 +66,8 @@ type Config struct {
 	patience  int       // seconds; tests make it short
 	syncs     *syncBook // of Weaken
 
+	damageKind faultfs.DamageKind // of the shrinker: damage of this kind only
+
 	// Progress is told, from one goroutine, how far the run is; nil is fine.
 	Progress func(Progress)
 	// Again is asked after each round whether to go on with the next seed; nil is one round.

@@ -39,6 +39,7 @@ func (r *run) damage(ctx context.Context, seed uint64) error {
 	if whole == nil {
 		return nil // recovery fails with no damage at all: its crash states tell that
 	}
+	whole.only(r.cfg.damageKind)
 	rng := rand.New(rand.NewPCG(seed, 0xda3a9e))
 	if budget >= smallBudget && whole.total > budget {
 		if small := r.smallLog(); small != nil && small.total <= budget-budget/10 {

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"sync"
 
@@ -79,6 +80,18 @@ func (s *damagedLog) slot() {
 				s.total += n
 			}
 		}
+	}
+}
+
+// only leaves the slots of one kind, as plans spell it; the empty kind leaves all.
+func (s *damagedLog) only(kind faultfs.DamageKind) {
+	if kind == "" {
+		return
+	}
+	s.slots = slices.DeleteFunc(s.slots, func(slot *damageSlot) bool { return slot.kind.at(slot.file, 0).Kind != kind })
+	s.total = 0
+	for _, slot := range s.slots {
+		s.total += slot.count
 	}
 }
 

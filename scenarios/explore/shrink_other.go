@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/unplug-go/unplug/faultfs"
 	"github.com/unplug-go/unplug/scenarios/oracle"
@@ -10,11 +11,13 @@ import (
 )
 
 // How many tries a scene or the damage to a log has on each smaller workload, and how much more a
-// try costs than a crash state.
+// try of a scene costs than a crash state. A damage costs less than one.
 const (
-	quickTries = 300
-	fullTries  = 2000
-	tryCost    = 4
+	quickTries    = 300
+	fullTries     = 2000
+	tryCost       = 4
+	fullDamages   = 4000
+	damagesAState = 4
 )
 
 // looker searches what an attempt can do for the promise to be broken again. whole: it is not,
@@ -80,39 +83,51 @@ func (s *shrinker) lookScene(a attempt, e effort) (*report.Repro, bool) {
 	}
 	for _, sc := range scenes() {
 		if sc.name == s.best.Probe[0] {
-			return s.rerun(a, e, func(r *run) (int, error) {
+			return s.rerun(a, tries(e, fullTries), func(r *run) (bool, error) {
 				row := &report.Scene{}
 				err := sc.run(s.ctx, &stage{run: r, name: sc.name, seed: 1, row: row})
-				return row.Tried, err
+				s.info.Judged += tryCost * row.Tried
+				return row.Tried <= r.cfg.Probes/2, err // a part that has more to try than it may draws as many as it may
 			})
 		}
 	}
 	return nil, false
 }
 
-// lookDamage damages the closed log of another workload.
+// lookDamage damages the closed log of another workload, by the finding's kind of damage.
 func (s *shrinker) lookDamage(a attempt, e effort) (*report.Repro, bool) {
-	return s.rerun(a, e, func(r *run) (int, error) {
+	kind, _, _ := strings.Cut(s.best.Damage, " ")
+	return s.rerun(a, tries(e, fullDamages), func(r *run) (bool, error) {
+		r.cfg.damageKind = faultfs.DamageKind(kind)
 		err := r.damage(s.ctx, 1)
-		return r.report.Coverage.Damage.Tried, err
+		whole := true
+		for _, l := range r.report.Coverage.Damage.Logs {
+			s.info.Judged += (l.Tried + damagesAState - 1) / damagesAState
+			whole = whole && l.Complete()
+		}
+		return whole, err
 	})
 }
 
-// rerun does a part of an exploration on another workload, and takes the first finding that
-// breaks the rule: what has to be done for that is often another thing there.
-func (s *shrinker) rerun(a attempt, e effort, part func(*run) (tried int, err error)) (*report.Repro, bool) {
-	tries := fullTries
+// tries is how many things are tried at most.
+func tries(e effort, full int) int {
 	if e == hunt {
-		tries = quickTries
+		return quickTries
 	}
+	return full
+}
+
+// rerun does a part of an exploration on another workload, and takes the first finding that
+// breaks the rule: what has to be done for that is often another thing there. The part says
+// whether it left nothing out.
+func (s *shrinker) rerun(a attempt, tries int, part func(*run) (whole bool, err error)) (*report.Repro, bool) {
 	cfg := Config{
 		Subject: s.judge.subject, Bug: s.best.Bug, Contract: s.judge.contract, Seed: 1, Program: a.program,
 		Damages: tries, Probes: tries, Workers: s.options.Workers, patience: s.judge.patience,
 	}
 	cfg.fill()
 	r := &run{cfg: cfg, judge: s.judge, report: &report.Report{}, finds: newFindings(false), broken: map[string]bool{}, program: a.program}
-	tried, err := part(r)
-	s.info.Judged += tryCost * tried
+	whole, err := part(r)
 	if err != nil {
 		if s.ctx.Err() == nil {
 			s.err = err
@@ -126,7 +141,7 @@ func (s *shrinker) rerun(a attempt, e effort, part func(*run) (tried int, err er
 			return &p, false
 		}
 	}
-	return nil, tried <= tries/2 // a part that has more to try than it may draws as many as it may
+	return nil, whole
 }
 
 // sameSort reports whether two findings are of one scene, or both damages.
