@@ -96,11 +96,12 @@ func reencoded(line []byte) (l sumLine, ok bool) {
 	return sumLine{v.Seq, v.Durable, v.Record}, bytes.HasSuffix(again, []byte(sumMember+v.Sum+"\"}\n"))
 }
 
-// vouched reports whether a whole line behind a bad place says that the place was on the disk. It
+// vouched reports whether a whole line at or behind a bad place says that the place was on the disk:
+// the line that moved there when the one in front of it was lost says so too. It
 // is looked for everywhere, not at the beginnings of lines only: a newline may have been lost.
 func vouched(data []byte, bad int64) bool {
 	begin := []byte(`{"seq":`)
-	for at := int(bad) + 1; ; at++ {
+	for at := int(bad); ; at++ {
 		i := bytes.Index(data[min(at, len(data)):], begin)
 		if i < 0 {
 			return false
@@ -108,7 +109,7 @@ func vouched(data []byte, bad int64) bool {
 		at += i
 		line, _, _ := bytes.Cut(data[at:], []byte{'\n'})
 		for end := len(line); end > 0; end = bytes.LastIndex(line[:end], []byte(sumMember)) { // a line may be glued to another
-			if l, ok := mistake("").parseSum(line[:min(end+len(sumMember)+len(`01234567"}`), len(line))]); ok && l.durable >= bad {
+			if l, ok := mistake("").parseSum(line[:min(end+len(sumMember)+len(`01234567"}`), len(line))]); ok && l.durable > bad {
 				return true
 			}
 		}

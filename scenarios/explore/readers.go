@@ -46,9 +46,8 @@ func chunks() []int64 {
 }
 
 const (
-	smallLog   = 4 << 10  // up to this size, pieces of every size are tried
-	largeLog   = 32 << 10 // above it, pieces of a few bytes are not
-	smallChunk = 63       // is the least size for large logs
+	smallLog = 4 << 10 // up to this size, pieces of every size are tried
+	readsMax = 20_000  // pieces so small that a reading takes more reads are not
 )
 
 // showing is a run of the scene.
@@ -168,7 +167,7 @@ func (s *showing) chunked(pics []*picture) []reading {
 	for _, p := range pics {
 		for _, r := range s.viewer.readers() {
 			for _, n := range chunks() {
-				if n <= p.size+1 && (p.size <= largeLog || n >= smallChunk) {
+				if n <= p.size+1 && s.viewer.affords(p, r, n) {
 					out = append(out, reading{pic: p, reader: r, piece: n})
 				}
 			}
@@ -186,11 +185,19 @@ func (s *showing) everySize(pics []*picture) []reading {
 		}
 		for _, r := range s.viewer.readers() {
 			for n := int64(1); n <= p.size+1; n++ {
-				out = append(out, reading{pic: p, reader: r, piece: n})
+				if s.viewer.affords(p, r, n) {
+					out = append(out, reading{pic: p, reader: r, piece: n})
+				}
 			}
 		}
 	}
 	return out
+}
+
+// affords reports whether a reader can read a picture in pieces of n bytes in a fraction of a
+// second.
+func (j *viewer) affords(p *picture, r target.Reader, n int64) bool {
+	return j.plain(p, r).bytes/n <= readsMax
 }
 
 func shortReads(n int64) string { return fmt.Sprintf("on read * * -> short %d", n) }
@@ -214,10 +221,7 @@ func (j *viewer) perform(r reading) ([]oracle.Violation, error) {
 	if r.reader.Name == openName {
 		return j.opening(r.pic, rules), nil
 	}
-	plain := r.pic.whole
-	if r.reader.Name != recoverName {
-		plain = j.tell(r.reader, r.pic.layer())
-	}
+	plain := j.plain(r.pic, r.reader).told
 	if len(rules) == 0 {
 		return j.plainly(r, plain), nil
 	}

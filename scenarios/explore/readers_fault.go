@@ -24,19 +24,18 @@ func (s *showing) readFaults(pics []*picture) []reading {
 	var out []reading
 	for _, p := range pics {
 		for _, r := range s.viewer.readers() {
-			eyes := newSpy(p.layer())
-			s.viewer.tell(r, eyes)
+			plain := s.viewer.plain(p, r)
 			for _, f := range failures() {
-				for n := range min(eyes.calls[string(f.call)], callsMax) {
+				for n := range min(plain.calls[string(f.call)], callsMax) {
 					out = append(out, reading{pic: p, reader: r, done: f.once(n + 1)}, reading{pic: p, reader: r, done: f.sticky(n + 1)})
 				}
 			}
 			out = append(out, reading{pic: p, reader: r, done: "on read * * -> slow 1ms"})
-			if p.size > largeLog {
+			if !s.viewer.affords(p, r, faultSize) {
 				continue
 			}
 			pieces := shortReads(faultSize)
-			eyes = newSpy(p.layer(pieceRules(faultSize)...))
+			eyes := newSpy(p.layer(pieceRules(faultSize)...))
 			s.viewer.tell(r, eyes)
 			for n := range min(eyes.calls["read"], callsMax) {
 				out = append(out, reading{pic: p, reader: r, done: failure{"read", "eio"}.once(n+1) + "; " + pieces})
@@ -69,9 +68,6 @@ func (f failure) sticky(n int) string { return fmt.Sprintf("on %s * %d+ -> %s", 
 func (s *showing) openFaults(pics []*picture) []reading {
 	var out []reading
 	for _, p := range pics {
-		if p.size > largeLog {
-			continue
-		}
 		for _, f := range failures() {
 			for n := 1; n <= callsMax; n++ {
 				rule, _ := faultfs.ParseRule(f.once(n)) // it is well formed
@@ -126,14 +122,14 @@ func (j *viewer) opened(fsys *faultfs.FS, p workload.Program) openTry {
 func (j *viewer) opening(p *picture, rules []faultfs.Rule) []oracle.Violation {
 	var v oracle.Verdict
 	mem := faultfs.NewMem(p.image)
-	fsys := faultfs.New(mem, faultfs.WithPlan(faultfs.Plan{Rules: rules}), faultfs.WithOpLimit(opBudget+4*int(p.size)))
+	fsys := faultfs.New(mem, faultfs.WithPlan(faultfs.Plan{Rules: rules}), faultfs.WithOpLimit(p.limit()))
 	record := extraRecord(0, 0)
 	step := workload.Program{{Kind: workload.Append, Records: [][]byte{record}}, {Kind: workload.Sync}}
 	a := j.opened(fsys, step)
 	want := []string{"the open fails, and every byte and name is as before"}
 	whole := j.openedWhole(p)
 	now := mem.Image()
-	after := j.tell(j.readers()[0], faultfs.New(faultfs.NewMem(now), faultfs.WithOpLimit(opBudget+4*int(p.size))))
+	after := j.tell(j.readers()[0], faultfs.New(faultfs.NewMem(now), faultfs.WithOpLimit(p.limit())))
 	failed := "a read failed, and "
 	if len(rules) == 0 {
 		failed = "with no fault, "

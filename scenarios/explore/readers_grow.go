@@ -225,7 +225,8 @@ func (j *viewer) growing(r reading) ([]oracle.Violation, error) {
 		return nil, err
 	}
 	own := j.readers()[0]
-	limit := faultfs.WithOpLimit(opBudget + 4*int(r.pic.size))
+	j.plain(r.pic, r.reader) // for the limit
+	limit := faultfs.WithOpLimit(r.pic.limit())
 	old := j.tell(own, faultfs.New(faultfs.NewMem(mem.Image()), limit))
 	if old.class != oracle.OK {
 		return nil, nil // a beginning of the log that is refused: crashes are about that
@@ -305,6 +306,9 @@ func (s *showing) growths(pic *picture) []reading {
 	var out []reading
 	for _, r := range s.viewer.readers() {
 		for _, piece := range growPieces() {
+			if piece > 0 && !s.viewer.affords(pic, r, piece) {
+				continue
+			}
 			calls := s.viewer.callsOf(r, pic, piece)
 			for range growDraws {
 				out = append(out, reading{pic: pic, reader: r, done: drawGrowth(rng, piece, calls, marks).String()})

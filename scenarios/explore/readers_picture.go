@@ -17,6 +17,7 @@ import (
 	"github.com/unplug-go/unplug/faultfs/image"
 	"github.com/unplug-go/unplug/scenarios/oracle"
 	"github.com/unplug-go/unplug/scenarios/report"
+	"github.com/unplug-go/unplug/scenarios/target"
 	"github.com/unplug-go/unplug/scenarios/workload"
 )
 
@@ -29,7 +30,8 @@ type picture struct {
 	story   string       // how it came to be
 	size    int64        // of all files of the log
 	whole   told         // what Recover says of it
-	grown   *grown       // how its log grew; made when it is asked for
+	plains  map[string]plain
+	grown   *grown // how its log grew; made when it is asked for
 }
 
 // Pictures that no program makes.
@@ -70,12 +72,44 @@ func (p *picture) finish(j *viewer) {
 	for _, n := range sizes(p.image, j.subject.File()) {
 		p.size += n
 	}
-	p.whole = j.tell(j.readers()[0], p.layer())
+	p.whole = j.plain(p, j.readers()[0]).told
 }
 
 // layer is the picture as a fault layer over a copy of it.
 func (p *picture) layer(rules ...faultfs.Rule) *faultfs.FS {
-	return faultfs.New(faultfs.NewMem(p.image), faultfs.WithPlan(faultfs.Plan{Rules: rules}), faultfs.WithOpLimit(opBudget+4*int(p.size)))
+	return faultfs.New(faultfs.NewMem(p.image), faultfs.WithPlan(faultfs.Plan{Rules: rules}), faultfs.WithOpLimit(p.limit()))
+}
+
+// limit is how many calls a reading may make: many more than there are if every read that any
+// reader makes of the picture gives one byte.
+func (p *picture) limit() int {
+	most := p.size
+	for _, r := range p.plains {
+		most = max(most, r.bytes)
+	}
+	return opBudget + 8*int(most)
+}
+
+// plain is what a reader says of a picture with no fault, and what it read for that.
+type plain struct {
+	told
+	calls map[string]int
+	all   int
+	bytes int64
+}
+
+// plain lets a reader read a picture with no fault; once, since it would say the same again.
+func (j *viewer) plain(p *picture, r target.Reader) plain {
+	if known, ok := p.plains[r.Name]; ok {
+		return known
+	}
+	eyes := newSpy(p.layer())
+	t := plain{told: j.tell(r, eyes), calls: eyes.calls, all: eyes.all, bytes: eyes.bytes}
+	if p.plains == nil {
+		p.plains = map[string]plain{}
+	}
+	p.plains[r.Name] = t
+	return t
 }
 
 // longRecord is a short workload with a record in it that is longer than the buffers that

@@ -14,6 +14,7 @@ type spy struct {
 	afero.Fs
 	calls map[string]int // by the word of a plan: open, stat, read, readdir
 	all   int
+	bytes int64 // that reads gave
 	// cut counts the reads at an offset that gave fewer bytes than were asked for, with the
 	// error that io.ReaderAt demands then: a reader may pass that error on.
 	cut int
@@ -64,13 +65,16 @@ type spyFile struct {
 // Read reads on.
 func (f *spyFile) Read(p []byte) (int, error) {
 	f.spy.look("read")
-	return f.File.Read(p)
+	n, err := f.File.Read(p)
+	f.spy.bytes += int64(n)
+	return n, err
 }
 
 // ReadAt reads at an offset.
 func (f *spyFile) ReadAt(p []byte, off int64) (int, error) {
 	f.spy.look("read")
 	n, err := f.File.ReadAt(p, off)
+	f.spy.bytes += int64(n)
 	if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) {
 		f.spy.cut++
 	}
