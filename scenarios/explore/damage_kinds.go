@@ -227,7 +227,7 @@ func (f *damagedFile) vouched(c oracle.Contract, d faultfs.Damage, damaged []byt
 	case f.later || c.NoTail:
 		return true
 	}
-	same := commonPrefix(f.data, damaged)
+	same := sameUpTo(f.data, damaged)
 	switch {
 	case same == int64(len(f.data)): // it goes on where the last line ended: that is the last line no more
 		return true
@@ -249,4 +249,15 @@ func (f *damagedFile) breaksForm(d faultfs.Damage) bool {
 // excusable reports whether a crash, with no damage at all, may leave the same bytes.
 func (f *damagedFile) excusable(c oracle.Contract, damaged []byte) bool {
 	return !c.NoTail && !f.later && len(damaged) < len(f.data) && bytes.HasPrefix(f.data, damaged)
+}
+
+// sameUpTo is how many bytes two contents have in common from their beginning on.
+func sameUpTo(a, b []byte) int64 {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return int64(i)
+		}
+	}
+	return int64(n)
 }
