@@ -114,7 +114,7 @@ func TestWorkersDoNotChangeTheResult(t *testing.T) {
 		var first any
 		for _, p := range []string{"1", "2"} {
 			h, stdout, stderr := fake()
-			args := append([]string{"torture", "--json", "--seed", "5", "--ops", "9", "--max-states", "15", "-p", p, "--scene", "faults,handles,readers", "--out", t.TempDir()}, subject...)
+			args := append([]string{"torture", "--json", "--seed", "5", "--ops", "7", "--max-states", "15", "--damages", "3000", "-p", p, "--scene", "faults,handles,readers", "--progress", "none", "--out", t.TempDir()}, subject...)
 			run(t.Context(), args, h)
 			require.Empty(t, stderr.String())
 			got := result(t, stdout.Bytes())
@@ -146,7 +146,7 @@ func TestSeedsChangeTheResult(t *testing.T) {
 	var states []any
 	for _, seed := range []string{"1", "2"} {
 		h, stdout, _ := fake()
-		run(t.Context(), []string{"torture", "lines", "--json", "--seed", seed, "--ops", "12", "--max-states", "60"}, h)
+		run(t.Context(), []string{"torture", "lines", "--json", "--seed", seed, "--ops", "12", "--max-states", "60", "--scene", "none", "--damages", "100"}, h)
 		states = append(states, result(t, stdout.Bytes())["unique"])
 	}
 	assert.NotEqual(t, states[0], states[1])
@@ -154,7 +154,7 @@ func TestSeedsChangeTheResult(t *testing.T) {
 
 func TestDurationRunsNumberedRounds(t *testing.T) {
 	h, stdout, _ := fake()
-	got := run(t.Context(), []string{"torture", "lines", "--seed", "9", "--ops", "4", "--max-states", "20", "--levels", "0", "--duration", "40ms"}, h)
+	got := run(t.Context(), []string{"torture", "lines", "--seed", "9", "--ops", "4", "--max-states", "20", "--levels", "0", "--scene", "none", "--damages", "100", "--duration", "40ms"}, h)
 	require.Equal(t, exitClean, got, stdout.String())
 	assert.Contains(t, stdout.String(), "4 rounds, seeds 9 to 12")
 	assert.Contains(t, stdout.String(), "4 rounds from seed 9")

@@ -69,7 +69,7 @@ to rerun it.`,
 	f.IntVar(&t.tear, "tear", 0, "tear writes at multiples of 1, 512 or 4096 bytes (default: each model's own)")
 	f.IntVar(&t.ops, "ops", explore.DefaultSteps, "steps of the workload")
 	f.StringVar(&t.cut, "cut", "", "only cuts of these kinds, with commas between: torn, before-barrier, after-barrier, both-written, mid-compaction")
-	f.StringVar(&t.scene, "scene", "", "beside crashes only these scenes, with commas between, or none: faults, handles, readers, together (default: all)")
+	f.StringVar(&t.scene, "scene", "", "beside crashes only these scenes, with commas between, or none: "+strings.Join(explore.SceneNames(), ", ")+" (default: all)")
 	f.StringVar(&t.plan, "plan", "", "file with a fault plan, a rule a line, that strikes while the workload runs")
 	f.Uint64Var(&t.seed, "seed", 1, "seed of the workload and of every sample")
 	f.DurationVar(&t.duration, "duration", 0, "go on with the next seed until this much time has passed (stops between rounds)")
